@@ -86,6 +86,18 @@ struct OpReport {
   std::shared_ptr<const ReachedBound> reached = nullptr;
 };
 
+/// A ReshardReport has the figures of a reshard, whose ops have rows of their own.
+struct ReshardReport {
+  size_t reshard = 0;  // in Program::reshards
+  Instant start;       // of its first op
+  Instant end;         // of its last op
+  Bytes bytes;         // those that count against the threshold, of all arrays
+  Bytes peak;          // the most that a device holds while the reshard runs; reserved included
+  std::vector<Bytes> targets;  // per transfer group: the bytes of its results on a device
+  std::vector<Bytes> scratch;  // the same: the most that a device holds beside these and what it
+                               // held before: intermediate results, and scratch of collectives
+};
+
 struct DeviceReport {
   LogicalId device;
   std::vector<ThreadId> threads;  // whose lists it runs
@@ -115,6 +127,7 @@ struct Report {
   std::vector<PathEntry> critical_path;
   std::vector<OpReport> ops;                                // in issue order, thread by thread
   std::map<OpId, std::shared_ptr<const CoreReport>> cores;  // of each mpmd_map
+  std::vector<ReshardReport> reshards;
   MemoryProfile memory;
   std::vector<DeviceReport> devices;
   std::vector<LinkReport> links;  // by id; none without times

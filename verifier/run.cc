@@ -160,6 +160,7 @@ class Run {
     check_expectations();
     if (wants_all()) {
       add_rows(scenario_, stages_, report_);
+      report_.reshards = reshard_rows(scenario_, lowered(), report_);
       report_.fingerprint = fingerprint(report_);
     }
     return finished();
@@ -218,6 +219,7 @@ class Run {
     label(labels_of_figures(scenario_, lowered()));
     label(tables_.labels);
     label(labels_of_arrays(scenario_));
+    label(labels_of_reshards(program_));
     label(labels_of_connections(scenario_, report_.memory));
     if (leaves_out_ && tables_.agree)
       label(labels_of_loops(*to_run_.given, scenario_, *options_.iterations_budget,
@@ -388,6 +390,8 @@ class Run {
       of_gpus.add(*report_.values);
     for (const Check& compared : (report_.gpus ? of_gpus : of_host).checks())
       check(compared);
+    for (Check& compared : replicas_equal(program_, *report_.values))
+      check(std::move(compared));
   }
 
   /// Runs the program on GPUs. Their values take the place of the host's, once both were compared.
@@ -551,6 +555,7 @@ Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
     loaded_driver(options.gpus->library);  // what is missing is said before anything else
   if (options.gpus && options.gpus->fast_dot)
     loaded_cublaslt(options.gpus->cublaslt);
+  given = with_thresholds(std::move(given), options.limits);
   const WantedIterations iterations = {options.iterations_budget, options.data == Data::On};
   ScenarioToRun to_run = with_iterations(std::move(given), options.limits, iterations);
   const std::shared_ptr<const Scenario> scenario = to_run.written;

@@ -83,6 +83,17 @@ std::shared_ptr<SharedWork> shared_work(const SharedWork* other = nullptr);
 /// Returns the message for a quantity that exceeds 64 bits.
 std::string too_large(const Overflow& overflow);
 
+/// Returns the scenario with another threshold of a reshard, which is named by its first result,
+/// and of those at its site. Throws InputError if the program cannot be so.
+Scenario with_threshold(Scenario scenario, std::string_view reshard, Bytes threshold,
+                        const Limits& limits);
+
+/// Returns the scenario with a threshold for each reshard that has none: a third of the least that
+/// its devices have left (threshold_of_devices), from the memory that they hold before it. Without
+/// the devices' memory, such a reshard stays without a threshold. `scenario` is not null.
+std::shared_ptr<const Scenario> with_thresholds(std::shared_ptr<const Scenario> scenario,
+                                                const Limits& limits);
+
 /// Runs the scenario. Throws InputError for a scenario that cannot be lowered (no route, unknown
 /// rate) or is too large (a limit, or a quantity that exceeds 64 bits). With `gpus` it throws
 /// NoGpus where there are none, TooLittleGpuMemory, and GpuFailure. With `fast_dot` it also throws

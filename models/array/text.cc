@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <span>
+#include <string>
 #include <system_error>
 
 #include "models/array/arith.h"
@@ -219,6 +221,23 @@ void set_element_bits(Tensor& tensor, int64_t index, uint64_t bits) {
       std::memcpy(&element, &narrow, sizeof(E));
     }
   });
+}
+
+std::optional<int64_t> differing_element(const Tensor& a, const Tensor& b) {
+  const std::span<const std::byte> x = a.bytes();
+  const auto at = std::mismatch(x.begin(), x.end(), b.bytes().begin()).first - x.begin();
+  if (at == std::ssize(x))
+    return std::nullopt;
+  return at / itemsize(a.dtype()).count();
+}
+
+std::string differing_text(const Tensor& a, const Tensor& b, int64_t element) {
+  const auto text = [&](const Tensor& tensor) {
+    const std::string value = element_text(tensor, element);
+    return value != "NaN" ? value
+                          : "NaN (bits " + std::to_string(element_bits(tensor, element)) + ")";
+  };
+  return text(a) + " and " + text(b);
 }
 
 }  // namespace orrery

@@ -3,6 +3,7 @@
 // These functions read and set one element of a tensor, by its row-major index.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,11 @@ void set_element_from_int64(Tensor& tensor, int64_t index, int64_t value);
 Tensor parts(const Tensor& tensor);
 /// Returns the complex elements with such parts.
 Tensor joined(const Tensor& parts);
+
+/// Returns the first element of which the bits differ, or nothing. Requires one dtype and shape.
+std::optional<int64_t> differing_element(const Tensor& a, const Tensor& b);
+/// Returns both elements as "1 and 2". NaNs have their bits too.
+std::string differing_text(const Tensor& a, const Tensor& b, int64_t element);
 
 // These require a dtype that is not complex.
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -141,6 +142,14 @@ std::vector<size_t> interleaved_order(std::span<const Bytes> sizes,
     // A turn costs as much as the arrays that it gives.
     std::erase_if(buckets, [](const std::vector<size_t>& bucket) { return bucket.empty(); });
   }
+  return order;
+}
+
+std::vector<size_t> descending_order(std::span<const Bytes> sizes) {
+  std::vector<size_t> order(sizes.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return sizes[a] > sizes[b]; });
   return order;
 }
 

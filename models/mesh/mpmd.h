@@ -90,6 +90,10 @@ std::set<int64_t> target_groups(std::set<int64_t> given);
 std::vector<size_t> interleaved_order(std::span<const Bytes> sizes,
                                       std::span<const std::set<int64_t>> groups);
 
+/// Returns the order in which arrays move back from groups: the largest first, of equal ones the
+/// first.
+std::vector<size_t> descending_order(std::span<const Bytes> sizes);
+
 /// Returns the indices of arrays, in order, in groups that move at once. A group ends before the
 /// array with which its sizes would exceed the threshold, so an array that alone exceeds it is a
 /// group of its own. Requires sizes of at least 0.

@@ -224,6 +224,13 @@ Shape local_shape(const Mesh& mesh, const PartitionSpec& spec, const Shape& glob
   return Shape(std::move(dims));
 }
 
+Shape global_shape(const Mesh& mesh, const PartitionSpec& spec, const Shape& local) {
+  std::vector<int64_t> dims(local.dims().begin(), local.dims().end());
+  for (size_t d = 0; d < spec.dims.size(); ++d)
+    dims[d] = checked_multiply(dims[d], mesh.size(axis_positions(mesh, spec.dims[d])));
+  return Shape(std::move(dims));
+}
+
 std::vector<int64_t> local_start(const Mesh& mesh, const PartitionSpec& spec, const Shape& global,
                                  LogicalId id) {
   const Shape local = local_shape(mesh, spec, global);

@@ -109,6 +109,10 @@ std::optional<std::string> divisible_error(const Mesh& mesh, std::span<const std
 /// Returns the shape that each device holds. Requires a spec that keeps the rules.
 Shape local_shape(const Mesh& mesh, const PartitionSpec& spec, const Shape& global);
 
+/// Returns the shape of the whole array of which each device holds a `local` one. Requires a spec
+/// that keeps the rules. Throws Overflow.
+Shape global_shape(const Mesh& mesh, const PartitionSpec& spec, const Shape& local);
+
 /// Returns the first index of device `id`'s part of the global array, per dimension.
 std::vector<int64_t> local_start(const Mesh& mesh, const PartitionSpec& spec, const Shape& global,
                                  LogicalId id);

@@ -11,6 +11,7 @@
 #include "models/base/check.h"
 #include "models/program/did_you_mean.h"
 #include "models/program/groups.h"
+#include "models/program/holders.h"
 #include "models/program/op_rules.h"
 #include "models/program/rules.h"
 
@@ -104,7 +105,7 @@ void ProgramBuilder::argument(std::string name, ValueType type, std::optional<Or
   }
   if (on) {
     ORRERY_CHECK(std::is_sorted(on->begin(), on->end()), "an argument's devices ascend");
-    limited_.emplace(*definition->value, program_.arguments.size());
+    limited_.emplace(*definition->value, *on);
   }
   program_.arguments.push_back({*definition->value, std::move(on)});
 }
@@ -178,12 +179,12 @@ std::optional<std::vector<ValueId>> ProgramBuilder::resolve_operands(const OpReq
                             shown(name)));
       right = false;
     }
-    if (const auto device = first_without(*value)) {
+    if (const auto device = first_without(*value); device && request.kind != OpKind::HeldOrZeros) {
       add_error(
           request, "of",
           fmt::format("expected an array that every device of program \"{}\" has, got \"{}\", "
-                      "which device {} lacks",
-                      program_.thread(thread).name, shown(name), device->index()));
+                      "which {}",
+                      program_.thread(thread).name, shown(name), whereabouts(*value, *device)));
       right = false;
     }
     operands.push_back(*value);
@@ -200,7 +201,7 @@ std::optional<LogicalId> ProgramBuilder::first_without(ValueId value) {
     return std::nullopt;
   const auto [known, added] = without_.emplace(value, std::nullopt);
   if (added) {
-    const std::vector<LogicalId>& on = *program_.arguments[limited->second].on;
+    const std::vector<LogicalId>& on = limited->second;
     const std::vector<LogicalId>& devices = program_.threads.back().devices;
     const auto lacking = std::find_if(devices.begin(), devices.end(),
                                       [&](LogicalId device) { return !index_among(on, device); });
@@ -208,6 +209,17 @@ std::optional<LogicalId> ProgramBuilder::first_without(ValueId value) {
       known->second = *lacking;
   }
   return known->second;
+}
+
+/// Says where a value is that this device lacks: in which groups, if a reshard has put it there.
+std::string ProgramBuilder::whereabouts(ValueId value, LogicalId without) const {
+  for (const Reshard& reshard : program_.reshards)
+    for (const Reshard::Array& array : reshard.arrays)
+      if (reshard.to == Reshard::To::Groups && array.to == program_.value(value).name)
+        return fmt::format("only group{} {} of axis \"{}\" ha{}",
+                           array.groups.size() == 1 ? "" : "s", fmt::join(array.groups, ", "),
+                           reshard.axis, array.groups.size() == 1 ? "s" : "ve");
+  return fmt::format("device {} lacks", without.index());
 }
 
 std::optional<std::vector<ValueId>> ProgramBuilder::resolve_donated(
@@ -387,6 +399,7 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
   if (collective)
     op.hints = take_hints(op.attributes);
   op.group = request.group;
+  op.reshard = request.reshard;
   if (!op.group.empty())
     op.hints.stream = static_cast<uint32_t>(kMostStream) + 1 + request.place_in_group;
   op.operands = operands;
@@ -404,6 +417,12 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
     const Location location =
         locate_result(program_, results->memory.results[r], type.size(), operands);
     op.results.push_back(add_value(request.result_name(r), std::move(type), location));
+  }
+  if (op.kind == OpKind::HeldOn) {
+    const std::vector<LogicalId>& devices = program_.threads.back().devices;
+    std::vector<LogicalId> held = held_on(devices, op.attributes);
+    if (held.size() < devices.size())
+      limited_.emplace(op.results.front(), std::move(held));
   }
   sites_.follow_tokens(op);
   const OpId id(program_.ops.size());

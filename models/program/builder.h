@@ -59,6 +59,12 @@ class ProgramBuilder {
   void group(const std::string& name, const std::optional<Origin>& origin,
              std::vector<OpRequest> parts);
 
+  /// Adds the ops of a reshard, called "NAME.1", "NAME.2", .. after its first result. `keys` has
+  /// its places, and the reshard all but sizes and transfers. The collectives of a transfer group
+  /// start together, each array's on a stream of its own. Without a threshold all arrays move at
+  /// once. Requires specs and groups of the mesh.
+  void reshard(Reshard reshard, OpRequest keys);
+
   /// Returns the type of the value `name` in the thread begun last. Requires that there is a
   /// thread. Returns nothing if `name` is not a value. Then the use of the name at `at` is
   /// reported, unless its op was invalid.
@@ -172,6 +178,9 @@ class ProgramBuilder {
   std::optional<std::vector<ValueId>> resolve_operands(const OpRequest& request,
                                                        const OpRules& rules);
   std::optional<LogicalId> first_without(ValueId value);
+  std::string whereabouts(ValueId value, LogicalId without) const;
+  bool check_reshard(Reshard& reshard, const OpRequest& keys);
+  bool check_same_site(const Reshard& reshard, const OpRequest& keys);
   std::optional<std::vector<ValueId>> resolve_donated(const OpRequest& request,
                                                       const std::vector<ValueId>& operands);
   /// Results are an op's results before they become values.
@@ -191,7 +200,7 @@ class ProgramBuilder {
   Diagnostics& diagnostics_;
   Program program_;
   SiteBuilder sites_;
-  std::map<ValueId, size_t> limited_;  // the arguments that are not on every device
+  std::map<ValueId, std::vector<LogicalId>> limited_;    // the values that are not on every device
   std::map<ValueId, std::optional<LogicalId>> without_;  // results of first_without for the thread
   Definitions defined_;
   std::multimap<std::string, size_t, std::less<>> loops_named_;  // regions

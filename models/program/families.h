@@ -16,8 +16,8 @@ std::vector<OpRules> collective_rules();
 std::vector<OpRules> cast_rules();
 // Returns the entries of add, exp, lt, select_n, convert_element_type and other ops by element.
 std::vector<OpRules> elementwise_rules();
-// Returns the entries of reshape, transpose, slice, concatenate, split, pad, broadcast_in_dim,
-// reorder_sequence and optimization_barrier.
+// Returns the entries of reshape, logically_stacked, transpose, slice, concatenate, split, pad,
+// broadcast_in_dim, reorder_sequence and optimization_barrier.
 std::vector<OpRules> movement_rules();
 // Returns the entries of dynamic_slice, dynamic_update_slice, take and scatter_add.
 std::vector<OpRules> indexing_rules();
@@ -32,6 +32,8 @@ std::vector<OpRules> core_rules();
 // Returns the entries of ops whose results are not made of operands: axis_index, axis_size, full,
 // iota, create_token and compute.
 std::vector<OpRules> source_rules();
+// Returns the entries of the local ops that only reshards of MPMD arrays are made of.
+std::vector<OpRules> reshard_rules();
 
 }  // namespace orrery
 

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "models/array/kernels.h"
+#include "models/mesh/partition_spec.h"
 #include "models/program/families.h"
 #include "models/program/local_parameters.h"
 #include "models/program/type_checks.h"
@@ -46,6 +47,31 @@ TypeOutcome reshape(const TypeContext& context) {
 
 Tensor reshaped(const LocalCall& call) {
   return reshape(call.operand(0), call.result().shape);
+}
+
+TypeOutcome logically_stacked(const TypeContext& context) {
+  const ValueType& operand = context.operands[0];
+  const std::string& name = context.attributes.text("mpmd_axis");
+  if (auto error = missing_axis_error(context.mesh, name))
+    return TypeError{"mpmd_axis", std::move(*error)};
+  const auto rank = static_cast<int64_t>(operand.shape.rank());
+  const int64_t at = context.attributes.integer("array_axis");
+  if (at > rank)
+    return TypeError{"array_axis",
+                     fmt::format("expected a dimension from 0 to {}, got {}", rank, at)};
+  ValueType type = operand;
+  const size_t axis = *context.mesh.axis(name);
+  const bool strict = context.attributes.boolean("strict");
+  if (context.checks == Checks::States && type.axes[axis] != AxisState::Invarying &&
+      (strict || context.mesh.axes()[axis].size > 1))
+    return TypeError{"of", fmt::format("expected an array that does not vary over axis \"{}\", so "
+                                       "that its copies can be stacked, got {}",
+                                       name, text(operand, context.mesh))};
+  std::vector<int64_t> extents(operand.shape.dims().begin(), operand.shape.dims().end());
+  extents.insert(extents.begin() + at, 1);
+  type.shape = Shape(std::move(extents));
+  type.axes[axis] = AxisState::Varying;
+  return std::vector<ValueType>{std::move(type)};
 }
 
 TypeOutcome transpose(const TypeContext& context) {
@@ -347,6 +373,17 @@ std::vector<OpRules> movement_rules() {
                backward::reshape, batching::reshape);
   renamed.cost = renaming_cost;
   renamed.memory = results_in_operands;
+  OpRules stacked = movement(
+      OpKind::LogicallyStacked, "logically_stacked",
+      "the operand as the part of an array that has a new dimension, cut by the axis of groups; "
+      "each group has a copy of its own, in the same storage",
+      {{"mpmd_axis", ParameterKind::Text, Need::Required, {}, {}, {}, {}},
+       {"array_axis", ParameterKind::Integer, Need::Optional, int64_t{0}, 0, {}, {}},
+       {"strict", ParameterKind::Boolean, Need::Optional, false, {}, {}, {}}},
+      logically_stacked, one_result<reshaped>, nullptr, nullptr);
+  stacked.cost = renaming_cost;
+  stacked.memory = results_in_operands;
+  stacked.transforms = {};
   OpRules joined =
       movement(OpKind::Concatenate, "concatenate", "the operands side by side along a dimension",
                {{"dimension", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}}, concatenate,
@@ -413,6 +450,7 @@ std::vector<OpRules> movement_rules() {
           padding,
           repeated,
           chunks,
+          stacked,
           barrier};
 }
 

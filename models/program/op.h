@@ -101,7 +101,12 @@ enum class OpKind : uint8_t {
   DotProductAttentionVjp,
   MpmdMap,
   OptimizationBarrier,
+  LogicallyStacked,
   Compute,
+  // Local ops that only reshards of MPMD arrays are made of (Reshard of program.h). A scenario does
+  // not name them.
+  HeldOn,
+  HeldOrZeros,
 };
 
 /// It says whether a collective blocks its device until it has ended there, or returns a future.
@@ -143,6 +148,7 @@ struct Op {
   /// The group (ncclGroupStart) in which a started psend or precv is issued. It has a name of its
   /// own in its thread and iteration. It is empty for all other ops.
   std::string group = {};
+  std::optional<uint32_t> reshard = {};  // in Program::reshards: of which it is a part
   std::vector<ValueId> operands;
   std::vector<ValueId> results;  // any number of a local op, one of the others
   std::vector<ValueId> donated;  // operands whose storage this op may take at its end

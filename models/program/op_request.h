@@ -23,8 +23,10 @@ struct OpRequest {
   std::vector<std::string> donated = {};        // names among the operands
   std::vector<std::string> other_results = {};  // names of the second result and those after it
   std::string site = {};  // collectives: ops of several threads with one site name meet; else empty
-  std::string group = {};       // Op::group
-  uint32_t place_in_group = 0;  // counted from 0
+  std::string group = {};                // Op::group
+  uint32_t place_in_group = 0;           // counted from 0
+  std::optional<uint32_t> reshard = {};  // Op::reshard
+  std::string first_result = {};         // the first result's name, if it is not the op's
   std::optional<Origin> origin = {};
   /// If the request is a part of a written op, this is how errors name that op: 'psum "s"'. If it
   /// is empty, errors use the request's own name.
@@ -37,7 +39,9 @@ struct OpRequest {
   std::map<std::string, Origin, std::less<>> key_origins = {};
 
   const std::string& result_name(size_t result) const {
-    return result == 0 ? name : other_results[result - 1];
+    if (result > 0)
+      return other_results[result - 1];
+    return first_result.empty() ? name : first_result;
   }
 
   /// Returns the place of an error in `key`. It is the key's own place if that is known, else the

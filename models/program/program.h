@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,7 +21,9 @@
 
 #include "models/array/combine.h"
 #include "models/base/id.h"
+#include "models/base/quantity.h"
 #include "models/mesh/mesh.h"
+#include "models/mesh/partition_spec.h"
 #include "models/program/loop.h"
 #include "models/program/op.h"
 #include "models/program/value.h"
@@ -71,6 +74,38 @@ struct Argument {
   std::optional<std::vector<LogicalId>> on = {};  // ascending; empty: on every device
 };
 
+/// A Reshard is a written op that moves a list of arrays between shardings of the whole mesh and
+/// groups of an MPMD mesh (models/mesh/mpmd.h). The program has ops that do it (Op::reshard).
+struct Reshard {
+  enum class To : uint8_t { Groups, Mesh };
+  /// An Array is an array that is moved. An array on groups lies whole in each, by its spec without
+  /// the MPMD axis.
+  struct Array {
+    std::string from;               // the name of the value that is moved
+    std::string to;                 // the name of the result
+    PartitionSpec given;            // how the array is cut before
+    PartitionSpec wanted;           // how it is cut after; for groups, with the MPMD axis
+    std::set<int64_t> groups;       // on which it is before, or after; at least one
+    bool reads_first_copy = false;  // its copies may differ, and the first is read
+    Bytes size = {};                // which counts against the threshold
+  };
+
+  To to = To::Groups;
+  ThreadId thread = {};
+  std::string axis;  // the MPMD axis
+  std::vector<Array> arrays;
+  std::optional<Bytes> threshold = {};  // empty: all arrays move at once
+  bool found_threshold = false;         // it was not given, and follows from the devices' memory
+  bool counts_targets = false;          // the sizes are those of targets
+  bool states_given = false;            // how its operands are cut was stated
+  std::string site = {};                // where programs meet; empty: there is one program
+  /// The indices of arrays that move at once, in the order of the moves.
+  std::vector<std::vector<size_t>> transfers = {};
+  std::optional<Origin> origin = {};
+
+  const std::string& name() const { return arrays.front().to; }
+};
+
 struct Program {
   Mesh mesh;
   Numerics numerics = Numerics::Ieee;
@@ -81,7 +116,8 @@ struct Program {
   std::vector<Site> sites;
   std::vector<Argument> arguments;
   std::vector<ValueId> outputs;
-  std::vector<Loop> loops;  // outer ones before those in them, else as they come
+  std::vector<Reshard> reshards;  // in the order of their ops
+  std::vector<Loop> loops;        // outer ones before those in them, else as they come
   /// The loops whose iterations are written. Inner loops come before outer ones.
   std::vector<WrittenLoop> written_loops;
   /// The names of loops of which nothing is written: they have no iterations or no ops.

@@ -18,7 +18,7 @@ std::vector<OpRules> make_table() {
   std::vector<OpRules> table;
   for (auto family :
        {collective_rules, cast_rules, elementwise_rules, movement_rules, indexing_rules,
-        reduction_rules, dot_rules, attention_rules, core_rules, source_rules})
+        reduction_rules, dot_rules, attention_rules, core_rules, source_rules, reshard_rules})
     for (OpRules& rules : family())
       table.push_back(std::move(rules));
   std::sort(table.begin(), table.end(),
@@ -72,7 +72,7 @@ const OpRules& rules(OpKind kind) {
 }
 
 std::span<const OpRules> all_rules() {
-  return table();
+  return std::span(table()).first(static_cast<size_t>(OpKind::HeldOn));
 }
 
 OpKind exchanged_as(OpKind kind) {
@@ -100,7 +100,7 @@ std::vector<std::string_view> timed_ops() {
 std::optional<OpName> op_named(std::string_view name) {
   const bool start = name.ends_with(kStart);
   const std::string_view sync = start ? name.substr(0, name.size() - kStart.size()) : name;
-  for (const OpRules& rules : table()) {
+  for (const OpRules& rules : all_rules()) {
     if (rules.name != sync || (start && rules.family != Family::Collective))
       continue;
     return OpName{rules.kind, start ? Issue::Start : Issue::Sync};

@@ -304,7 +304,7 @@ struct OpRules {
 
 const OpRules& rules(OpKind kind);
 
-/// Returns all rules, in the order of OpKind.
+/// Returns the rules of the ops that a scenario names, in the order of OpKind.
 std::span<const OpRules> all_rules();
 
 /// Returns the collective that exchanges as `kind` does in any states. Requires a collective.

@@ -57,6 +57,7 @@ class Unrolling {
     to_.numerics = from_.numerics;
     to_.written_loops = from_.written_loops;
     to_.empty_loops = from_.empty_loops;
+    to_.reshards = from_.reshards;
     for (const Argument& argument : from_.arguments) {
       write_value(argument.value, from_.value(argument.value).name);
       to_.arguments.push_back({now(argument.value), argument.on});

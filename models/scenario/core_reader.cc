@@ -308,7 +308,8 @@ class Reader {
     const std::optional<OpName> named = op_named(word);
     if (!named || named->issue != Issue::Sync || !is_body_op(named->kind)) {
       const std::vector<std::string_view> words = body_words();
-      const bool is_op = named || word == kLoopOp || word == kGroupOp;
+      const bool is_op =
+          named || word == kLoopOp || word == kGroupOp || word == kToGroupsOp || word == kToMeshOp;
       diagnostics_.add(
           at.origin(),
           is_op ? fmt::format("expected an op of a body, got {}, which is none; a body "

@@ -52,24 +52,6 @@ std::vector<std::string> read_axes(Fields& fields, std::string_view key, const M
   return names;
 }
 
-/// Returns the first element of which the bits differ, or nothing. Requires one dtype and shape.
-std::optional<int64_t> differing_element(const Tensor& a, const Tensor& b) {
-  const std::span<const std::byte> x = a.bytes();
-  const auto at = std::mismatch(x.begin(), x.end(), b.bytes().begin()).first - x.begin();
-  if (at == std::ssize(x))
-    return std::nullopt;
-  return at / itemsize(a.dtype()).count();
-}
-
-/// Returns both elements as "1 and 2". NaNs have their bits too.
-std::string differing_text(const Tensor& a, const Tensor& b, int64_t element) {
-  const auto text = [&](const Tensor& tensor) {
-    const std::string value = element_text(tensor, element);
-    return value != "NaN" ? value : fmt::format("NaN (bits {})", element_bits(tensor, element));
-  };
-  return text(a) + " and " + text(b);
-}
-
 }  // namespace
 
 std::optional<Mesh> read_mesh(DocumentNode node, std::optional<uint32_t> devices,
@@ -110,13 +92,6 @@ std::optional<Mesh> read_mesh(DocumentNode node, std::optional<uint32_t> devices
 
 Shape local_shape(const Mesh& mesh, const Array& array) {
   return array.per_device ? array.global : local_shape(mesh, array.spec, array.global);
-}
-
-Shape global_shape(const Mesh& mesh, const PartitionSpec& spec, const Shape& local) {
-  std::vector<int64_t> dims(local.dims().begin(), local.dims().end());
-  for (size_t d = 0; d < spec.dims.size(); ++d)
-    dims[d] = checked_multiply(dims[d], mesh.size(axis_positions(mesh, spec.dims[d])));
-  return Shape(std::move(dims));
 }
 
 std::optional<std::vector<LogicalId>> read_devices(DocumentNode node, const Mesh& mesh,

@@ -62,7 +62,4 @@ std::optional<std::string> unequal_copies(const Mesh& mesh, const Array& array);
 /// Returns the shape of the part that each device holds of the array.
 Shape local_shape(const Mesh& mesh, const Array& array);
 
-/// Returns the shape of the whole array of which each device holds a `local` one. Throws Overflow.
-Shape global_shape(const Mesh& mesh, const PartitionSpec& spec, const Shape& local);
-
 }  // namespace orrery

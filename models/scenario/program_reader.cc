@@ -46,7 +46,8 @@ std::optional<OpName> read_op_name(DocumentNode node, Diagnostics& diagnostics) 
     diagnostics.add(node.origin(), fmt::format("unknown op {}; {}", in_quotes(*word), answer));
     return std::nullopt;
   }
-  std::vector<std::string> names = {std::string(kLoopOp), std::string(kGroupOp)};
+  std::vector<std::string> names = {std::string(kLoopOp), std::string(kGroupOp),
+                                    std::string(kToGroupsOp), std::string(kToMeshOp)};
   for (const OpRules& rules : all_rules()) {
     names.emplace_back(rules.name);
     if (rules.family == Family::Collective)
@@ -58,7 +59,8 @@ std::optional<OpName> read_op_name(DocumentNode node, Diagnostics& diagnostics) 
   return std::nullopt;
 }
 
-/// Notes the place of each key and item below `node`, by its path.
+}  // namespace
+
 void note_keys(DocumentNode node, const std::string& path,
                std::map<std::string, Origin, std::less<>>& origins) {
   size_t item = 0;
@@ -71,8 +73,6 @@ void note_keys(DocumentNode node, const std::string& path,
     note_keys(part, own + '/', origins);
   }
 }
-
-}  // namespace
 
 std::string default_program_name(size_t number) {
   return fmt::format("program {}", number);
@@ -161,10 +161,14 @@ void ProgramReader::read_ops(DocumentNode list, Scope& scope) {
       continue;
     }
     const std::optional<DocumentNode> op = node.find("op");
-    if (op && op->kind() == DocumentNode::Kind::Text && op->text() == kLoopOp)
+    const std::string_view name =
+        op && op->kind() == DocumentNode::Kind::Text ? op->text() : std::string_view();
+    if (name == kLoopOp)
       read_loop(node, scope);
-    else if (op && op->kind() == DocumentNode::Kind::Text && op->text() == kGroupOp)
+    else if (name == kGroupOp)
       read_group(node, scope);
+    else if (name == kToGroupsOp || name == kToMeshOp)
+      read_reshard(node, scope);
     else
       read_op(node, scope);
   }
@@ -337,6 +341,8 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope, std::vector<OpReque
          reduced_first(request, type ? type->dtype : Dtype::F32, std::move(dimensions)))
       builder_.op(std::move(first));
   }
+  if (request.kind == OpKind::LogicallyStacked)
+    know_stacked(request);
   if (parts != nullptr)
     parts->push_back(std::move(request));
   else

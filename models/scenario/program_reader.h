@@ -44,15 +44,40 @@ inline constexpr std::string_view kGroupKeys = "do";
 /// No op of a group may have this key: each message has a stream of its own.
 inline constexpr std::string_view kStreamKey = "stream";
 
+/// These "ops" stand for the ops of a reshard (ProgramBuilder::reshard).
+inline constexpr std::string_view kToGroupsOp = "spmd_to_mpmd_reshard";
+inline constexpr std::string_view kToGroupsSummary =
+    "moves arrays from the whole mesh to groups of it along an axis, in transfer groups below a "
+    "threshold; the sources are donated";
+inline constexpr std::string_view kToGroupsKeys =
+    "mpmd_axis shardings [from] [threshold] [threshold_counts] [site]";
+inline constexpr std::string_view kToMeshOp = "mpmd_to_spmd_reshard";
+inline constexpr std::string_view kToMeshSummary =
+    "moves arrays from groups to the whole mesh, in transfer groups below a threshold; all copies "
+    "are donated";
+inline constexpr std::string_view kToMeshKeys = "mpmd_axis specs [threshold] [site]";
+
+/// A KnownSharding says where a value lies and how it is cut.
+struct KnownSharding {
+  PartitionSpec spec = {};
+  std::optional<std::vector<LogicalId>> on = {};  // as in Array
+  bool copies_differ = false;
+  std::optional<std::string> axis = {};  // of the groups that have it, if a reshard put it there
+  std::set<int64_t> groups = {};
+};
+using KnownShardings = std::map<std::string, KnownSharding, std::less<>>;
+
 class ProgramReader {
  public:
   /// `invalid` names the arrays that could not be read. An op that uses one of them, or the result
-  /// of such an op, is only checked by itself and left out of the program.
+  /// of such an op, is only checked by itself and left out of the program. `shardings` are those of
+  /// arrays with a spec.
   ProgramReader(const Mesh& mesh, ProgramBuilder& builder, std::set<std::string> invalid,
-                const Limits& limits, Diagnostics& diagnostics)
+                KnownShardings shardings, const Limits& limits, Diagnostics& diagnostics)
       : mesh_(mesh),
         builder_(builder),
         invalid_(std::move(invalid)),
+        shardings_(std::move(shardings)),
         limits_(limits),
         diagnostics_(diagnostics) {}
 
@@ -87,6 +112,12 @@ class ProgramReader {
   /// Reads an op, and adds it to the builder, or to `parts` if that is given.
   void read_op(DocumentNode node, Scope& scope, std::vector<OpRequest>* parts = nullptr);
   void read_group(DocumentNode node, Scope& scope);
+  void read_reshard(DocumentNode node, Scope& scope);
+  std::vector<KnownSharding> read_given_shardings(DocumentNode node, size_t arrays);
+  void know_stacked(const OpRequest& request);
+  void read_group_shardings(DocumentNode node, Reshard& reshard);
+  void find_shardings(const OpRequest& keys, Reshard& reshard,
+                      const std::vector<KnownSharding>& stated);
   std::string read_id(DocumentNode node, const Scope& scope);
   std::vector<std::string> read_ids(DocumentNode node, const Scope& scope, OpRequest& request);
   std::vector<std::string> read_ids(DocumentNode node, const Scope& scope);
@@ -109,12 +140,17 @@ class ProgramReader {
   const Mesh& mesh_;
   ProgramBuilder& builder_;
   std::set<std::string> invalid_;
+  KnownShardings shardings_;
   const Limits& limits_;
   Diagnostics& diagnostics_;
   bool complete_ = true;
   WrittenSize size_;     // so far, with each body once
   int64_t devices_ = 0;  // of the program that is being read
 };
+
+/// Notes the place of each key and item below `node`, by its path.
+void note_keys(DocumentNode node, const std::string& path,
+               std::map<std::string, Origin, std::less<>>& origins);
 
 /// Returns the error of a program of this size, on all these devices, or "".
 std::string size_error(const Limits& limits, const Mesh& mesh, const WrittenSize& size);

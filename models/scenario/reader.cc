@@ -225,7 +225,13 @@ class ScenarioReader {
     ProgramBuilder builder(written->mesh, checks, diagnostics_);
     const std::map<std::string, Origin> brought = brought_arrays(transforms);
     std::set<std::string> invalid;
+    KnownShardings shardings;
     for (const ArrayReading& reading : *arrays) {
+      if (reading.array && (!reading.array->per_device || reading.array->joined))
+        shardings.emplace(reading.name,
+                          KnownSharding{reading.array->spec, reading.array->on,
+                                        checks == Checks::Shapes && reading.array->joined &&
+                                            unequal_copies(*mesh, *reading.array).has_value()});
       if (brought.contains(reading.name))
         continue;
       if (reading.array)
@@ -234,7 +240,8 @@ class ScenarioReader {
       else
         invalid.insert(reading.name);
     }
-    ProgramReader reader(written->mesh, builder, std::move(invalid), limits_, diagnostics_);
+    ProgramReader reader(written->mesh, builder, std::move(invalid), std::move(shardings), limits_,
+                         diagnostics_);
     if (program)
       reader.read_program(*program);
     else
@@ -335,7 +342,7 @@ class ScenarioReader {
     ProgramBuilder builder(program.mesh, checks, diagnostics_);
     copy_program(program, builder);
     if (then_) {
-      ProgramReader reader(program.mesh, builder, {}, limits_, diagnostics_);
+      ProgramReader reader(program.mesh, builder, {}, {}, limits_, diagnostics_);
       reader.read_more(*then_);
     }
     for (const OutputReading& output : outputs_)

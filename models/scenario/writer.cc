@@ -239,9 +239,14 @@ class OpsText {
     return name_in_body(open_.empty() ? std::nullopt : std::optional(open_.back()), op.name);
   }
 
-  /// Adds an op to the list that is written. A group is added with its last done, which names the
-  /// last of its parts (ProgramBuilder::group).
+  /// Adds an op to the list that is written. A reshard is added with the first of its ops. A group
+  /// is added with its last done, which names the last of its parts (ProgramBuilder::group).
   void add(const Op& op) {
+    if (op.reshard) {
+      if (std::exchange(reshard_, op.reshard) != op.reshard)
+        lists_.back().push_back(reshard_text(program_.reshards[*op.reshard]));
+      return;
+    }
     if (!op.group.empty()) {
       grouped_.push_back(&op);
       return;
@@ -300,6 +305,37 @@ class OpsText {
     return JsonText::object(std::move(members));
   }
 
+  static JsonText reshard_text(const Reshard& reshard) {
+    const bool to_groups = reshard.to == Reshard::To::Groups;
+    std::vector<std::string> results;
+    std::vector<std::string> operands;
+    std::vector<JsonText> from;
+    std::vector<JsonText> wanted;
+    for (const Reshard::Array& array : reshard.arrays) {
+      results.push_back(array.to);
+      operands.push_back(array.from);
+      from.push_back(JsonText::object({{"spec", spec_text(array.given)}}));
+      const std::vector<int64_t> groups(array.groups.begin(), array.groups.end());
+      wanted.push_back(to_groups ? JsonText::object({{"mesh_ids", integers_text(groups)},
+                                                     {"spec", spec_text(array.wanted)}})
+                                 : spec_text(array.wanted));
+    }
+    Members members = {{"id", names_text(results)},
+                       {"op", JsonText::text(to_groups ? kToGroupsOp : kToMeshOp)},
+                       {"of", names_text(operands)},
+                       {"mpmd_axis", JsonText::text(reshard.axis)}};
+    if (reshard.states_given)
+      members.emplace_back("from", JsonText::list(std::move(from)));
+    members.emplace_back(to_groups ? "shardings" : "specs", JsonText::list(std::move(wanted)));
+    if (reshard.threshold)
+      members.emplace_back("threshold", JsonText::text(quantity_text(*reshard.threshold)));
+    if (reshard.counts_targets)
+      members.emplace_back("threshold_counts", JsonText::text("target"));
+    if (!reshard.site.empty())
+      members.emplace_back("site", JsonText::text(reshard.site));
+    return JsonText::object(std::move(members));
+  }
+
   JsonText loop_text(const Loop& loop, JsonText body) const {
     Members members = {{"id", JsonText::text(name_in_body(loop.around, loop.name))},
                        {"op", JsonText::text(std::string(kLoopOp))},
@@ -330,6 +366,7 @@ class OpsText {
   std::vector<std::vector<JsonText>> lists_;    // of the program, and of their bodies so far
   std::vector<const Op*> grouped_;              // the starts of the group that is written now
   std::vector<const Op*> named_;                // the dones of these, as far as they came
+  std::optional<uint32_t> reshard_;             // that was written last
 };
 
 JsonText programs_text(const Program& program) {

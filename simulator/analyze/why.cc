@@ -302,7 +302,7 @@ std::vector<ValueLife> value_lives(const Program& program, const Lowered& lowere
     if (!list.thread)
       continue;
     const Thread& thread = program.thread(*list.thread);
-    const std::vector<Lifetime> all = lifetimes.of(list.thread, list.holds);
+    const std::vector<Lifetime> all = lifetimes.of(list);
     const auto lifetime = std::find_if(all.begin(), all.end(),
                                        [&](const Lifetime& one) { return one.buffer == buffer; });
     if (lifetime == all.end())  // the list does not hold it

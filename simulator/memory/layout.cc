@@ -14,7 +14,7 @@ ArenaLayout::ArenaLayout(const Program& program, const Lowered& lowered, const M
   lists_.reserve(profile.lists.size());
   for (const ListMemory& list : profile.lists) {
     const std::vector<OpId>& ops = ops_of_list(program, list.thread);
-    const std::vector<Lifetime> all = lifetimes.of(list.thread, list.holds);
+    const std::vector<Lifetime> all = lifetimes.of(list);
     const Placed places = placed(all, changes(all, ops.size()), ops);
     ORRERY_CHECK(places.high_water == list.arena,
                  "the layout needs the arena that the profile counts");

@@ -18,27 +18,27 @@ namespace {
 
 class Ledger {
  public:
-  Ledger(const Program& program, const Lowered& lowered, std::optional<ThreadId> thread,
-         const std::vector<ValueId>& arguments, const MemoryPolicy& policy,
-         const std::vector<bool>& output, const std::vector<bool>& argument,
+  Ledger(const Program& program, const Lowered& lowered, const HeldList& list,
+         const MemoryPolicy& policy, const std::vector<bool>& argument,
          const std::vector<std::vector<size_t>>& repeated_in)
       : program_(program),
         lowered_(lowered),
-        thread_(thread ? program.thread(*thread) : kNoThread),
+        thread_(list.thread ? program.thread(*list.thread) : kNoThread),
         policy_(policy),
-        output_(output),
         argument_(argument),
         repeated_in_(repeated_in),
         end_(static_cast<int64_t>(thread_.issue_order.size())),
-        ends_(thread ? ends_of_use(lowered.tapes[thread->index()]) : std::vector<uint32_t>()),
-        arguments_(arguments),
+        ends_(list.thread ? ends_of_use(lowered.tapes[list.thread->index()])
+                          : std::vector<uint32_t>()),
+        list_(list),
         buffers_(buffers()),
         uses_(buffers_.size()),
-        lifetime_of_(buffers_.size()) {}
+        lifetime_of_(buffers_.size()),
+        output_(outputs()) {}
 
   std::vector<Lifetime> lifetimes() {
     find_uses();
-    allocate(arguments_, Lifetime::Role::Argument, kBeforeFirst);
+    allocate(list_.holds, Lifetime::Role::Argument, kBeforeFirst);
     for (int64_t p = 0; p < end_; ++p) {
       const OpId id = id_at(p);
       on_behalf_of(id, [&] {
@@ -70,7 +70,7 @@ class Ledger {
   /// ascending.
   std::vector<BufferId> buffers() const {
     std::vector<BufferId> buffers;
-    for (const ValueId argument : arguments_)
+    for (const ValueId argument : list_.holds)
       buffers.push_back(buffer_of(argument));
     for (const OpId op : thread_.issue_order)
       for (const std::vector<ValueId>* values :
@@ -80,6 +80,20 @@ class Ledger {
     std::sort(buffers.begin(), buffers.end());
     buffers.erase(std::unique(buffers.begin(), buffers.end()), buffers.end());
     return buffers;
+  }
+
+  /// Returns, per buffer of the thread, whether an output that the devices have lives there.
+  std::vector<bool> outputs() const {
+    std::vector<bool> outputs(buffers_.size(), false);
+    for (const ValueId output : program_.outputs)
+      if (!is_lacking(output) &&
+          std::binary_search(buffers_.begin(), buffers_.end(), buffer_of(output)))
+        outputs[index_of(output)] = true;
+    return outputs;
+  }
+
+  bool is_lacking(ValueId value) const {
+    return std::binary_search(list_.lacks.begin(), list_.lacks.end(), value);
   }
 
   /// Returns the index of a value's buffer among those of the thread, which must have it.
@@ -97,6 +111,8 @@ class Ledger {
       const Span span{p, ends_[static_cast<size_t>(p)]};
       for (const std::vector<ValueId>* values : {&op.operands, &op.results}) {
         for (const ValueId value : *values) {
+          if (is_lacking(value))
+            continue;
           Use& use = use_of(value);
           use.last = std::max(use.last, span.to);
           use.last_issued = p;
@@ -107,7 +123,8 @@ class Ledger {
         }
       }
       for (const ValueId value : op.donated)
-        use_of(value).donated = true;
+        if (!is_lacking(value))
+          use_of(value).donated = true;
     }
   }
 
@@ -131,14 +148,15 @@ class Ledger {
       std::optional<size_t>& lifetime_index = lifetime_of(value);
       const bool held_elsewhere =
           role != Lifetime::Role::Argument && argument_[buffer_of(value).index()];
-      if (lifetime_index || held_elsewhere || buffer.space != MemorySpace::Device)
+      if (lifetime_index || held_elsewhere || buffer.space != MemorySpace::Device ||
+          is_lacking(value))
         continue;
       lifetime_index = lifetimes_.size();
       const Use& use = use_of(value);
       Lifetime& lifetime = lifetimes_.emplace_back();
       lifetime.name = program_.value(value).name;
       lifetime.buffer = buffer_of(value);
-      const bool output = output_[buffer_of(value).index()];
+      const bool output = output_[index_of(value)];
       lifetime.role = role == Lifetime::Role::Temporary && output ? Lifetime::Role::Output : role;
       lifetime.size = align_up(buffer.size, policy_.alignment);
       lifetime.until = output ? HeldUntil::EndAsOutput : held_until(use, role);
@@ -311,15 +329,15 @@ class Ledger {
   const Lowered& lowered_;
   const Thread& thread_;
   const MemoryPolicy& policy_;
-  const std::vector<bool>& output_;                      // per buffer
   const std::vector<bool>& argument_;                    // per buffer
   const std::vector<std::vector<size_t>>& repeated_in_;  // per op; empty where all are written
   int64_t end_;
   const std::vector<uint32_t> ends_;  // per position
-  const std::vector<ValueId>& arguments_;
+  const HeldList& list_;
   std::vector<BufferId> buffers_;                   // of the thread; ascending
   std::vector<Use> uses_;                           // per buffer of the thread
   std::vector<std::optional<size_t>> lifetime_of_;  // per buffer of the thread
+  const std::vector<bool> output_;                  // per buffer of the thread
   std::vector<Lifetime> lifetimes_;
 };
 
@@ -331,15 +349,9 @@ const std::vector<OpId>& ops_of_list(const Program& program, std::optional<Threa
 }
 
 Lifetimes::Lifetimes(const Program& program, const Lowered& lowered, const MemoryPolicy& policy)
-    : program_(program),
-      lowered_(lowered),
-      policy_(policy),
-      output_(program.buffers.size()),
-      argument_(program.buffers.size()) {
+    : program_(program), lowered_(lowered), policy_(policy), argument_(program.buffers.size()) {
   for (const Argument& argument : program.arguments)
     argument_[program.value(argument.value).buffer.index()] = true;
-  for (const ValueId value : program.outputs)
-    output_[program.value(value).buffer.index()] = true;
   if (leaves_out_iterations(program))
     repeated_in_ = repeated_in(program);
   for (size_t t = 0; t < program.threads.size(); ++t)
@@ -382,10 +394,8 @@ std::vector<std::vector<ValueId>> Lifetimes::held_arguments(
   return held;
 }
 
-std::vector<Lifetime> Lifetimes::of(std::optional<ThreadId> thread,
-                                    const std::vector<ValueId>& arguments) const {
-  return Ledger(program_, lowered_, thread, arguments, policy_, output_, argument_, repeated_in_)
-      .lifetimes();
+std::vector<Lifetime> Lifetimes::of(const HeldList& list) const {
+  return Ledger(program_, lowered_, list, policy_, argument_, repeated_in_).lifetimes();
 }
 
 }  // namespace orrery

@@ -19,6 +19,7 @@
 
 #include "models/program/program.h"
 #include "models/scenario/scenario.h"
+#include "simulator/memory/profile.h"
 #include "simulator/schedule/lowered.h"
 
 namespace orrery {
@@ -69,11 +70,9 @@ class Lifetimes {
   std::vector<std::vector<ValueId>> held_arguments(std::span<const ThreadId> threads,
                                                    std::span<const ValueId> arguments) const;
 
-  /// Returns the lifetimes of a list that holds these arguments, in the order of allocation:
-  /// arguments by value id, then for each op its new buffers by value id and its scratch. Without a
-  /// thread the list is empty.
-  std::vector<Lifetime> of(std::optional<ThreadId> thread,
-                           const std::vector<ValueId>& arguments) const;
+  /// Returns the lifetimes of a list in the order of allocation: arguments by value id, then for
+  /// each op its new buffers by value id and its scratch.
+  std::vector<Lifetime> of(const HeldList& list) const;
 
  private:
   bool reads(ThreadId thread, BufferId buffer) const;
@@ -82,7 +81,6 @@ class Lifetimes {
   const Lowered& lowered_;
   const MemoryPolicy& policy_;
   std::map<BufferId, std::vector<ThreadId>> donors_;  // the threads that donate a buffer
-  std::vector<bool> output_;                          // per buffer: whether an output lives there
   std::vector<bool> argument_;                        // per buffer: whether it is an argument's
   std::vector<std::vector<size_t>> repeated_in_;  // per op; empty where no iterations are left out
 };

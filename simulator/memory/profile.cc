@@ -9,6 +9,7 @@
 
 #include "models/base/amount_text.h"
 #include "models/base/check.h"
+#include "models/program/holders.h"
 #include "models/program/op_overflow.h"
 #include "simulator/memory/lifetimes.h"
 #include "simulator/memory/placement.h"
@@ -82,10 +83,9 @@ void add_peak(ListMemory& memory, const std::vector<Lifetime>& lifetimes, int64_
   std::sort(memory.live_at_peak.begin(), memory.live_at_peak.end(), larger);
 }
 
-ListMemory memory_of(const Program& program, const Lifetimes& lifetimes,
-                     std::optional<ThreadId> thread, std::vector<ValueId> arguments) {
-  const std::vector<OpId>& ops = ops_of_list(program, thread);
-  const std::vector<Lifetime> all = lifetimes.of(thread, arguments);
+ListMemory memory_of(const Program& program, const Lifetimes& lifetimes, HeldList list) {
+  const std::vector<OpId>& ops = ops_of_list(program, list.thread);
+  const std::vector<Lifetime> all = lifetimes.of(list);
   const std::vector<LifetimeChanges> at = changes(all, ops.size());
   const std::vector<Bytes> sizes = live_sizes(all, at, ops);
 
@@ -94,8 +94,7 @@ ListMemory memory_of(const Program& program, const Lifetimes& lifetimes,
   const int64_t position = peak - sizes.begin() - 1;
 
   ListMemory memory;
-  memory.thread = thread;
-  memory.holds = std::move(arguments);
+  static_cast<HeldList&>(memory) = std::move(list);
   memory.live.assign(sizes.begin() + 1, sizes.end());
   memory.peak = *peak;
   if (position != kBeforeFirst)
@@ -122,18 +121,21 @@ class Profiler {
   MemoryProfile profile(const std::vector<std::vector<ConnectionBuffers>>& connections) && {
     const std::vector<std::vector<ThreadId>> threads_of = threads_by_device(program_);
     const std::vector<std::vector<size_t>> arguments_on = this->arguments_on();
-    std::map<std::tuple<std::vector<ThreadId>, std::vector<size_t>, std::vector<ConnectionBuffers>>,
+    const std::vector<std::map<ThreadId, std::vector<ValueId>>> lacking_on = this->lacking_on();
+    std::map<std::tuple<std::vector<ThreadId>, std::vector<size_t>,
+                        std::map<ThreadId, std::vector<ValueId>>, std::vector<ConnectionBuffers>>,
              size_t>
         known;
     for (size_t d = 0; d < threads_of.size(); ++d) {
       std::optional<size_t>& kind = profile_.kind_of.emplace_back();
       if (threads_of[d].empty() && arguments_on[d].empty())
         continue;
-      const auto [at, added] = known.emplace(
-          std::tuple(threads_of[d], arguments_on[d], connections[d]), profile_.kinds.size());
+      const auto [at, added] =
+          known.emplace(std::tuple(threads_of[d], arguments_on[d], lacking_on[d], connections[d]),
+                        profile_.kinds.size());
       if (added)
         profile_.kinds.push_back(
-            of_device(lists_of(threads_of[d], arguments_on[d]), connections[d]));
+            of_device(lists_of(threads_of[d], arguments_on[d], lacking_on[d]), connections[d]));
       kind = at->second;
     }
     return std::move(profile_);
@@ -154,8 +156,22 @@ class Profiler {
     return on;
   }
 
+  /// Returns, per device, the results that it lacks, by the thread whose op makes them.
+  std::vector<std::map<ThreadId, std::vector<ValueId>>> lacking_on() const {
+    std::vector<std::map<ThreadId, std::vector<ValueId>>> lacking(program_.mesh.devices());
+    const Holders holders(program_);
+    for (size_t t = 0; t < program_.threads.size(); ++t)
+      for (const OpId id : program_.threads[t].issue_order)
+        if (const Op& op = program_.op(id); op.kind == OpKind::HeldOn)
+          for (const LogicalId device : program_.threads[t].devices)
+            if (!holders.has(device, op.results.front()))
+              lacking[device.index()][ThreadId(t)].push_back(op.results.front());
+    return lacking;
+  }
+
   std::vector<size_t> lists_of(const std::vector<ThreadId>& threads,
-                               const std::vector<size_t>& arguments_on) {
+                               const std::vector<size_t>& arguments_on,
+                               const std::map<ThreadId, std::vector<ValueId>>& lacking) {
     std::vector<ValueId> arguments;
     for (size_t a = 0; a < program_.arguments.size(); ++a)
       if (program_.arguments[a].on ? std::binary_search(arguments_on.begin(), arguments_on.end(), a)
@@ -164,11 +180,15 @@ class Profiler {
     std::vector<size_t> lists;
     std::vector<std::vector<ValueId>> held = lifetimes_.held_arguments(threads, arguments);
     for (size_t l = 0; l < held.size(); ++l) {
-      const std::optional<ThreadId> thread =
-          threads.empty() ? std::nullopt : std::optional(threads[l]);
-      const auto [at, added] = lists_.emplace(std::pair(thread, held[l]), profile_.lists.size());
+      HeldList list{.holds = std::move(held[l])};
+      if (!threads.empty()) {
+        list.thread = threads[l];
+        if (const auto lacks = lacking.find(threads[l]); lacks != lacking.end())
+          list.lacks = lacks->second;
+      }
+      const auto [at, added] = lists_.emplace(list, profile_.lists.size());
       if (added)
-        profile_.lists.push_back(memory_of(program_, lifetimes_, thread, std::move(held[l])));
+        profile_.lists.push_back(memory_of(program_, lifetimes_, std::move(list)));
       lists.push_back(at->second);
     }
     return lists;
@@ -204,7 +224,7 @@ class Profiler {
   const Program& program_;
   const MemoryPolicy& policy_;
   const Lifetimes lifetimes_;
-  std::map<std::pair<std::optional<ThreadId>, std::vector<ValueId>>, size_t> lists_;
+  std::map<HeldList, size_t> lists_;
   MemoryProfile profile_;
 };
 

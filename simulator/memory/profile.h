@@ -39,11 +39,17 @@ struct Held {
   friend bool operator==(const Held&, const Held&) = default;
 };
 
-/// The memory of a thread's list on those of its devices where it holds the same arguments. If the
-/// devices of the thread are in groups with different scratch, the largest counts.
-struct ListMemory {
-  std::optional<ThreadId> thread;  // empty for devices that have arguments and run nothing
-  std::vector<ValueId> holds;      // the arguments that it holds, ascending
+/// A HeldList is the list of a thread on those of its devices that have the same values.
+struct HeldList {
+  std::optional<ThreadId> thread = {};  // empty for devices that have arguments and run nothing
+  std::vector<ValueId> holds = {};      // the arguments that the list holds, ascending
+  std::vector<ValueId> lacks =
+      {};  // the results of its ops that the devices do not have, ascending
+  friend auto operator<=>(const HeldList&, const HeldList&) = default;
+};
+
+/// The memory of a list. If its devices are in groups with different scratch, the largest counts.
+struct ListMemory : HeldList {
   std::vector<Bytes> live;         // while each op of the issue order runs
   Bytes peak;                      // largest live
   std::optional<OpId> peak_at;     // the first op that attains it; empty: the list has no ops

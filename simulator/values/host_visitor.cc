@@ -56,7 +56,7 @@ HostVisitor::HostVisitor(const Program& program, const Lowered& lowered, DeviceV
 
 void HostVisitor::local(OpRun run, LogicalId device) {
   const Op& op = program_.op(run.op);
-  if (op.results.empty())
+  if (op.results.empty() || !values_.has(device, op.results.front()))
     return;
   std::vector<Tensor> results;
   if (const std::optional<int64_t> index = lowered_.iterations->index(run)) {

@@ -41,6 +41,8 @@ class LiveValues {
     return find(iterations_->source(operand, reader), device);
   }
 
+  bool has(LogicalId device, ValueId value) const { return holders_.has(device, value); }
+
   /// Adds a tensor of a value. Requires a later iteration than the value had before.
   void put(ValueRun value, LogicalId device, std::shared_ptr<Tensor> tensor);
   /// Makes the result of this run the same tensor as the operand of the op.

@@ -24,6 +24,9 @@ class DeviceValues {
   DeviceValues() = default;  // of a program without values
   explicit DeviceValues(const Program& program);
 
+  /// Returns whether the device has the value, at some time.
+  bool has(LogicalId device, ValueId value) const { return holders_.has(device, value); }
+
   /// Returns the tensor, if it is there. Requires that the device has the value.
   std::optional<Tensor>& at(ValueId value, LogicalId device);
 

@@ -63,7 +63,7 @@ TEST_CASE("many programs: groups, members, values and lifetimes cover their own 
   CHECK(held == 5 * kCount);  // a on every device, and four results
   const Lifetimes lifetimes(program, *ran.report.lowered, ran.report.scenario->memory);
   for (const ListMemory& list : ran.report.memory.lists)
-    CHECK(lifetimes.of(list.thread, list.holds).size() == 5);
+    CHECK(lifetimes.of(list).size() == 5);
   CHECK(ran.report.memory.lists.size() == kCount);
 }
 

@@ -78,6 +78,10 @@ std::string show_ops(const Style& style) {
   }
   table.row({std::string(kGroupOp), std::string(kGroupSummary)});
   table.note(style.dim(fmt::format("  {}", kGroupKeys)));
+  table.row({std::string(kToGroupsOp), std::string(kToGroupsSummary)});
+  table.note(style.dim(fmt::format("  {}", kToGroupsKeys)));
+  table.row({std::string(kToMeshOp), std::string(kToMeshSummary)});
+  table.note(style.dim(fmt::format("  {}", kToMeshKeys)));
   table.row({std::string(kLoopOp), std::string(kLoopSummary)});
   table.note(style.dim(fmt::format("  {}", kLoopKeys)));
   return table.text(style, 0);

@@ -244,6 +244,10 @@ std::string op_reference() {
   }
   collectives += fmt::format("\n### {}\n\n{}. Its keys are in {}.\n", kGroupOp, kGroupSummary,
                              "[scenario.md](scenario.md#groups-of-sends-and-receives)");
+  for (const auto& [name, summary] :
+       {std::pair(kToGroupsOp, kToGroupsSummary), std::pair(kToMeshOp, kToMeshSummary)})
+    collectives += fmt::format("\n### {}\n\n{}. Its keys are in {}.\n", name, summary,
+                               "[scenario.md](scenario.md#arrays-on-groups-of-devices)");
   const std::string loop = fmt::format("\n## Loops\n\n### {}\n\n{}. Its keys are in {}.\n", kLoopOp,
                                        kLoopSummary, "[scenario.md](scenario.md#loops)");
   return fmt::format("{}\n{}{}{}{}\n{}{}{}{}{}", kHead, kCollectives, kTableHead, common,

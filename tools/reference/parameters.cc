@@ -25,6 +25,7 @@ constexpr std::array kSummaries = {
         "[[rows]] for all slices, [[rows, ...]] with a number for each slice, or such a list "
         "for each rank. Slices then lie one after another in operands and results"},
     Described{"axes", "the dimensions that are reduced"},
+    Described{"array_axis", "the place of the new dimension, up to the rank"},
     Described{"axis", "the dimension it works along"},
     Described{
         "axis_index_groups",
@@ -73,6 +74,7 @@ constexpr std::array kSummaries = {
     Described{"is_causal", "true: query number t meets only the keys up to number t"},
     Described{"limit_indices", "the end index (exclusive), per dimension"},
     Described{"mode", "the meaning of an index out of range: fill, no row; clip, the nearest row"},
+    Described{"mpmd_axis", "the axis along which the mesh is divided into groups"},
     Described{"new_dtype", "the dtype of the result"},
     Described{"new_sizes", "the shape of the result"},
     Described{"padding_config",
@@ -107,6 +109,9 @@ constexpr std::array kSummaries = {
     Described{"split_axis", "the dimension that is split into a part for each rank"},
     Described{"start_indices", "the begin index, per dimension"},
     Described{"stream", "the communication stream; collectives on one stream run in issue order"},
+    Described{"strict",
+              "true: no spec may name the axis; false: a spec that names it as an axis of size 1 "
+              "loses it"},
     Described{"strides", "the step between indices, per dimension; when absent, 1"},
     Described{
         "tiled",

@@ -232,8 +232,9 @@ Json op_schema(const OpRules& op, const Json& definitions) {
 }
 
 void define_ops(Json& definitions) {
-  Json names = Json::array({kLoopOp, kGroupOp});
-  Json cases = Json::array({op_case({kLoopOp}, "loop"), op_case({kGroupOp}, "group")});
+  Json names = Json::array({kLoopOp, kGroupOp, kToGroupsOp, kToMeshOp});
+  Json cases = Json::array({op_case({kLoopOp}, "loop"), op_case({kGroupOp}, "group"),
+                            op_case({kToGroupsOp}, "to_groups"), op_case({kToMeshOp}, "to_mesh")});
   for (const OpRules& op : all_rules()) {
     const std::string definition = fmt::format("op_{}", op.name);
     definitions[definition] = op_schema(op, definitions);
@@ -367,7 +368,8 @@ Json op_of_any_kind(const Json& definitions) {
   Json properties = Json::object();
   Json patterns = Json::object();
   for (const auto& [name, definition] : definitions.items()) {
-    if (!name.starts_with("op_") && name != "loop" && name != "group")
+    if (!name.starts_with("op_") && name != "loop" && name != "group" && name != "to_groups" &&
+        name != "to_mesh")
       continue;
     for (const auto& property : definition["properties"].items())
       properties[property.key()] = true;

@@ -189,6 +189,52 @@ void write_op(JsonWriter& json, const Report& report, const OpEntry& entry) {
   });
 }
 
+/// Writes a reshard, and the ops that it is made of.
+void write_reshard(JsonWriter& json, const Report& report, const ReshardReport& of,
+                   std::span<const OpEntry> parts) {
+  const Reshard& reshard = report.scenario->program.reshards[of.reshard];
+  json.object([&] {
+    json.key("id").value(reshard.name());
+    json.key("op").value(op_name(reshard.to));
+    json.key("bytes").value(of.bytes.count());
+    json.key("start_ps").value(picoseconds(report, of.start.picoseconds()));
+    json.key("end_ps").value(picoseconds(report, of.end.picoseconds()));
+    json.key("threshold_bytes");
+    reshard.threshold ? json.value(reshard.threshold->count()) : json.value(nullptr);
+    json.key("threshold_counts").value(reshard.counts_targets ? "target" : "source");
+    write_all(json, "transfers", reshard.transfers, [&](const std::vector<size_t>& group) {
+      json.array([&] {
+        for (const size_t array : group)
+          json.value(reshard.arrays[array].to);
+      });
+    });
+    write_all(json, "target_bytes", of.targets, [&](Bytes bytes) { json.value(bytes.count()); });
+    write_all(json, "scratch_bytes", of.scratch, [&](Bytes bytes) { json.value(bytes.count()); });
+    json.key("peak_bytes").value(of.peak.count());
+    write_all(json, "ops", parts, [&](const OpEntry& entry) { write_op(json, report, entry); });
+  });
+}
+
+/// Writes the ops. Those of a reshard are under it.
+void write_ops(JsonWriter& json, const Report& report) {
+  const std::vector<OpEntry> entries = op_entries(report);
+  json.array([&] {
+    for (size_t begin = 0; begin < entries.size();) {
+      const auto reshard = reshard_of(entries[begin], report);
+      if (!reshard) {
+        write_op(json, report, entries[begin++]);
+        continue;
+      }
+      size_t end = begin;
+      while (end < entries.size() && reshard_of(entries[end], report) == reshard)
+        ++end;
+      write_reshard(json, report, report.reshards[*reshard],
+                    std::span(entries).subspan(begin, end - begin));
+      begin = end;
+    }
+  });
+}
+
 void write_streams(JsonWriter& json, const DeviceTimes& times) {
   json.array([&] {
     for (const StreamTime& each : times.streams)
@@ -471,8 +517,7 @@ std::string json_text(const Report& report, const JsonOptions& options) {
     write_all(json, "faults", report.faults, string);
     write_all(json, "labels", report.labels, string);
     write_time(json.key("time"), report);
-    write_all(json, "ops", op_entries(report),
-              [&](const OpEntry& entry) { write_op(json, report, entry); });
+    write_ops(json.key("ops"), report);
     write_all(json, "devices", report.devices,
               [&](const DeviceReport& entry) { write_device(json, report, entry); });
     write_all(json, "links", report.links,

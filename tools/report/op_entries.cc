@@ -13,6 +13,7 @@
 #include "models/base/characters.h"
 #include "models/program/loops.h"
 #include "models/program/rules.h"
+#include "models/scenario/program_reader.h"
 #include "verifier/expect/expect.h"
 
 namespace orrery {
@@ -61,6 +62,8 @@ std::string likeness(const OpEntry& entry, const Program& program, Ids ids) {
   const Op& op = program.op(run.op);
   std::string text = fmt::format("{} {} {} {} ", op_name(op.kind, op.issue), run.bytes.count(),
                                  run.choice ? run.choice->method() : "", entry.messages);
+  if (op.reshard)
+    text += fmt::format("of {} ", *op.reshard);
   if (ids == Ids::DifferInNumbers)
     for (const std::string_view part : shape_of(entry.id))
       text += part;
@@ -122,6 +125,14 @@ class Blocks {
 };
 
 }  // namespace
+
+std::optional<uint32_t> reshard_of(const OpEntry& entry, const Report& report) {
+  return report.scenario->program.op(entry.first().op).reshard;
+}
+
+std::string_view op_name(Reshard::To to) {
+  return to == Reshard::To::Groups ? kToGroupsOp : kToMeshOp;
+}
 
 std::vector<OpEntry> op_entries(const Report& report) {
   const Program& program = report.scenario->program;

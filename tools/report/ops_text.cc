@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/program/rules.h"
 #include "simulator/schedule/lowered.h"
@@ -190,6 +191,27 @@ class OpTable {
     return text;
   }
 
+  /// Returns the transfer groups of a reshard, its threshold and its peak.
+  std::string reshard_text(const ReshardReport& of) const {
+    constexpr size_t kMostGroups = 8;
+    const Reshard& reshard = program_.reshards[of.reshard];
+    std::string text;
+    for (size_t t = 0; t < std::min(reshard.transfers.size(), kMostGroups); ++t) {
+      std::vector<std::string> names;
+      for (const size_t array : reshard.transfers[t])
+        names.push_back(reshard.arrays[array].to);
+      text += fmt::format("{}[{}]", text.empty() ? "moves " : ", then ", fmt::join(names, ", "));
+    }
+    if (reshard.transfers.size() > kMostGroups)
+      text += fmt::format(" and {} more", reshard.transfers.size() - kMostGroups);
+    if (reshard.threshold)
+      text += fmt::format("; threshold {} of {}s", size_text(*reshard.threshold),
+                          reshard.counts_targets ? "target" : "source");
+    const Bytes scratch = *std::max_element(of.scratch.begin(), of.scratch.end());
+    return text +
+           fmt::format("; peak {}; scratch up to {}", size_text(of.peak), size_text(scratch));
+  }
+
   /// Returns the share of its bound that a collective reached, and what limits it.
   std::string bound_text(const ReachedBound& reached) const {
     const Fabric& fabric = report_.fabric();
@@ -219,9 +241,9 @@ class OpTable {
                  Align::Right, Align::Right, Align::Right, Align::Right});
     table.row(
         {"id", "op", "start", "end", "bytes", "algbw", "busbw", "exposed", "hidden", "slack"});
+    const bool timed = report_.completion.has_value();
     const auto row = [&](const std::string& id, Instant start, const OpReport& run) {
       const Op& op = program_.op(run.op);
-      const bool timed = report_.completion.has_value();
       const auto rate = [](const std::optional<double>& value) {
         return value ? fmt::format("{:.1f}", *value) : std::string();
       };
@@ -237,12 +259,22 @@ class OpTable {
                                           kReportColumns - 2, 4)));
     };
     const std::vector<bool> shown = this->shown();
+    std::optional<uint32_t> reshard;  // of the entry before
     for (size_t e = 0; e < shown.size(); ++e) {
+      const OpEntry& entry = grouped_.entries[e];
+      const bool first_part = std::exchange(reshard, reshard_of(entry, report_)) != reshard;
+      if (reshard && first_part) {
+        const ReshardReport& of = report_.reshards[*reshard];
+        const Reshard& moved = program_.reshards[*reshard];
+        table.row({shortened(moved.name(), kNameWidth, style_), std::string(op_name(moved.to)),
+                   timed ? time(of.start) : "", timed ? time(of.end) : "", size_text(of.bytes), "",
+                   "", "", "", ""});
+        note(reshard_text(of));
+      }
       if (!shown[e])
         continue;
-      const OpEntry& entry = grouped_.entries[e];
       const OpReport& last = entry.last();
-      row(entry.id, entry.first().start, last);
+      row(reshard ? "  " + entry.id : entry.id, entry.first().start, last);
       if (last.choice)
         note(fmt::format("{}: {}; {} message{}", last.choice->method(), last.choice->because,
                          grouped(entry.messages), entry.messages == 1 ? "" : "s"));

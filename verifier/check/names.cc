@@ -55,6 +55,8 @@ constexpr std::array kChecks = {
               "The values of the GPUs are those of the host executor, bit for bit."},
     CheckInfo{CheckKind::ValuesOracle, "VALUES.ORACLE",
               "The results of a collective are those that its definition gives on its operands."},
+    CheckInfo{CheckKind::MpmdReplicas, "MPMD.REPLICAS",
+              "An array that several groups have is the same in each, bit for bit."},
     CheckInfo{CheckKind::ValuesEqual, "VALUES.EQUAL", "The values are bitwise equal."},
     CheckInfo{CheckKind::ValuesClose, "VALUES.CLOSE",
               "The values differ by no more than their rounding errors allow."},

@@ -51,6 +51,7 @@ enum class CheckKind : uint8_t {
   RuntimeLimits,
   ValuesGpus,
   ValuesOracle,
+  MpmdReplicas,
   ValuesEqual,
   ValuesClose,
   ValuesLiteral,

@@ -67,4 +67,8 @@ class ValuesAgainstDefinitions {
   std::vector<OfSite> sites_;
 };
 
+/// Returns the checks that the arrays of each reshard are bitwise equal in all groups that have
+/// them, as far as there are values. There is none for a reshard without such arrays.
+std::vector<Check> replicas_equal(const Program& program, const DeviceValues& values);
+
 }  // namespace orrery

@@ -49,15 +49,19 @@ class Bounds : public NoVisitor {
   void local(OpRun run, LogicalId device) {
     const OpId id = run.op;
     const Op& op = program_.op(id);
+    if (!op.results.empty() && !bounds_.has(device, op.results.front()))
+      return;
     if (has_same_bits(op)) {
       for (const ValueId result : op.results)
         bounds_.at(result, device) = Tensor(Dtype::F64, program_.value(result).type.shape);
       return;
     }
     LocalValues of;
+    const Tensor nothing(Dtype::F64, Shape());  // of an operand that the device lacks
     for (const ValueId operand : op.operands) {
-      of.operands.push_back(&*values_.at(operand, device));
-      of.errors.push_back(&*bounds_.at(operand, device));
+      const bool has = bounds_.has(device, operand);
+      of.operands.push_back(has ? &*values_.at(operand, device) : &nothing);
+      of.errors.push_back(has ? &*bounds_.at(operand, device) : &nothing);
     }
     for (const ValueId result : op.results)
       of.results.push_back(&*values_.at(result, device));

@@ -102,7 +102,8 @@ DefinedValues::DefinedValues(const Scenario& scenario, const RaggedTables& table
       program_(scenario.program),
       tables_(tables),
       seed_(seed),
-      thread_of_(issued_by(scenario.program)) {
+      thread_of_(issued_by(scenario.program)),
+      holders_(scenario.program) {
   for (size_t a = 0; a < program_.arguments.size(); ++a)
     arguments_.emplace(program_.arguments[a].value, a);
 }
@@ -137,7 +138,9 @@ void DefinedValues::run_local(OpId id) {
   for (const LogicalId device : program_.thread(thread_of_[id.index()]).devices) {
     std::vector<const Tensor*> operands;
     for (const ValueId operand : op.operands)
-      operands.push_back(program_.value(operand).type.token ? &token : &at(operand, device));
+      operands.push_back(program_.value(operand).type.token ? &token
+                         : holders_.has(device, operand)    ? &at(operand, device)
+                                                            : nullptr);
     std::vector<Tensor> results = evaluate_local(program_, op, operands, device);
     for (size_t r = 0; r < results.size(); ++r)
       known(op.results[r])[device.index()] = std::move(results[r]);

@@ -11,6 +11,7 @@
 
 #include "models/array/tensor.h"
 #include "models/base/compiler.h"
+#include "models/program/holders.h"
 #include "models/program/program.h"
 #include "models/program/ragged.h"
 #include "models/scenario/scenario.h"
@@ -51,6 +52,7 @@ class DefinedValues {
   const RaggedTables& tables_;
   const uint64_t seed_;
   const std::vector<ThreadId> thread_of_;  // per op
+  const Holders holders_;
   std::map<ValueId, size_t> arguments_;
   std::map<ValueId, OnDevices> known_;
 };

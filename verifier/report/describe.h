@@ -53,6 +53,14 @@ std::vector<std::string> labels_of_loops(const Scenario& given, const Scenario& 
                                          uint64_t iterations_budget,
                                          const std::optional<Completion>& completion);
 
+/// Returns the rows of reshards. Requires the report's memory, and the rows of ops.
+std::vector<ReshardReport> reshard_rows(const Scenario& scenario, const Lowered& lowered,
+                                        const Report& report);
+
+/// Returns labels of reshards: thresholds that were not given, and transfer groups whose results
+/// are above the threshold.
+std::vector<std::string> labels_of_reshards(const Program& program);
+
 /// Returns labels of a run on GPUs: the parts that it does not do, or does not do as the host does.
 std::vector<std::string> labels_of_gpus(const Scenario& scenario, const cuda::GpuFacts& facts);
 

@@ -7,6 +7,7 @@
 
 #include "models/base/check.h"
 #include "models/program/futures.h"
+#include "models/program/holders.h"
 #include "models/program/op_rules.h"
 #include "models/program/sides.h"
 #include "simulator/schedule/list_progress.h"
@@ -111,6 +112,7 @@ class GraphBuilder : public NoVisitor {
         lists_(program, lowered),
         futures_(program),
         bodies_(program),
+        holders_(program),
         making_{{}, CauseEdges(options.omitted_cause), {program, layout, options.bases}, {}, {}},
         events_(lists_, making_.graph, making_.causes),
         products_(options.products),
@@ -138,8 +140,11 @@ class GraphBuilder : public NoVisitor {
     const ThreadId thread = lists_[list].thread;
     const uint64_t position = lists_.position(run);
     Dependencies after = events_.before(list, {MomentKind::Passed, position});
-    const std::vector<DevicePointer> operands =
-        making_.memory.addresses(device, thread, op.operands);
+    std::vector<DevicePointer> operands;
+    for (const ValueId operand : op.operands)
+      operands.push_back(holders_.has(device, operand)
+                             ? making_.memory.address(device, thread, operand)
+                             : DevicePointer{0});
     const std::vector<DevicePointer> results = making_.memory.addresses(device, thread, op.results);
     for (const ValueId result : op.results)
       guard(result, device, thread, id, after);
@@ -341,6 +346,7 @@ class GraphBuilder : public NoVisitor {
   const ProgramLists lists_;
   const Futures futures_;
   Bodies bodies_;
+  const Holders holders_;
   Making making_;
   ListEvents events_;
   const std::map<OpId, MatrixProduct>& products_;

@@ -15,9 +15,8 @@ namespace {
 
 /// Returns the lifetime of the buffer whose first value has the name.
 Lifetime lifetime(HandProgram& p, const std::string& name) {
-  const std::vector<ValueId> holds = p.memory().holds;  // this makes the tapes
-  const std::vector<Lifetime> all =
-      Lifetimes(p.program, p.lowered, p.policy).of(ThreadId(0), holds);
+  const HeldList list = p.memory();  // this makes the tapes
+  const std::vector<Lifetime> all = Lifetimes(p.program, p.lowered, p.policy).of(list);
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Lifetime& each) { return each.name == name; });
   REQUIRE(found != all.end());

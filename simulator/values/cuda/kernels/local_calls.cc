@@ -1,5 +1,7 @@
 #include "simulator/values/cuda/kernels/local_calls.h"
 
+#include <algorithm>
+
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/check.h"
@@ -24,7 +26,11 @@ std::vector<KernelCall> local_calls(const Program& program, const Op& op, Logica
     case OpKind::Pcast:
     case OpKind::Reshape:
     case OpKind::OptimizationBarrier:
+    case OpKind::LogicallyStacked:
+    case OpKind::HeldOn:
       return copies_of_operands(site);
+    case OpKind::HeldOrZeros:
+      return held_or_zeros_calls(site);
     case OpKind::AxisIndex:
       return scalar_calls(site, program.mesh.index(device, axes()));
     case OpKind::AxisSize:
@@ -165,18 +171,35 @@ KernelCalls iota_calls(const LocalSite& site) {
   return {call_of({KernelFamily::Iota}, args, args.items)};
 }
 
-/// Gives the first operand if it has the result's type; else zeros.
-KernelCalls stand_in_calls(const LocalSite& site) {
-  if (site.op.results.empty() || site.result().size() == Bytes())
-    return {};
+namespace {
+
+/// Gives the first operand, or zeros.
+KernelCalls copy_or_zeros(const LocalSite& site, bool copies) {
   const Bytes size = site.result().size();
-  const bool alike = !site.op.operands.empty() && site.operand(0).dtype == site.result().dtype &&
-                     site.operand(0).shape == site.result().shape;
-  if (!alike)
+  if (size == Bytes())
+    return {};
+  if (!copies)
     return {zero_call(site.result_at(), size)};
   if (site.operand_at(0) == site.result_at())
     return {};
   return {copy_call(site.result_at(), site.operand_at(0), size)};
+}
+
+}  // namespace
+
+/// Gives the first operand if it has the result's type; else zeros.
+KernelCalls stand_in_calls(const LocalSite& site) {
+  if (site.op.results.empty())
+    return {};
+  return copy_or_zeros(site, !site.op.operands.empty() &&
+                                 site.operand(0).dtype == site.result().dtype &&
+                                 site.operand(0).shape == site.result().shape);
+}
+
+KernelCalls held_or_zeros_calls(const LocalSite& site) {
+  const std::vector<int64_t>& devices = site.op.attributes.integers("devices");
+  return copy_or_zeros(
+      site, std::binary_search(devices.begin(), devices.end(), int64_t{site.device.index()}));
 }
 
 }  // namespace orrery::cuda

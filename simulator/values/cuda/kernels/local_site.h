@@ -56,5 +56,6 @@ KernelCalls scalar_calls(const LocalSite& site, int64_t value);  // s32
 KernelCalls full_calls(const LocalSite& site);
 KernelCalls iota_calls(const LocalSite& site);
 KernelCalls stand_in_calls(const LocalSite& site);
+KernelCalls held_or_zeros_calls(const LocalSite& site);
 
 }  // namespace orrery::cuda
