@@ -112,6 +112,7 @@ BatchOutcome elementwise(BatchCall& call);
 
 // In movement_batch.cc:
 BatchOutcome reshape(BatchCall& call);
+BatchOutcome logically_stacked(BatchCall& call);
 BatchOutcome transpose(BatchCall& call);
 BatchOutcome slice(BatchCall& call);
 BatchOutcome concatenate(BatchCall& call);

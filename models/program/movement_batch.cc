@@ -46,6 +46,17 @@ BatchOutcome reshape(BatchCall& call) {
       0);
 }
 
+/// If the batch takes the place of the axis, each element has its own copy, and nothing is stacked.
+BatchOutcome logically_stacked(BatchCall& call) {
+  Attributes attributes = call.attributes();
+  if (call.axis() == attributes.text("mpmd_axis"))
+    return reshape(call);
+  const size_t batch = *call.operand(0).dimension;
+  const int64_t at = shifted(attributes.integer("array_axis"), batch);
+  attributes.set("array_axis", at);
+  return same_op(call, std::move(attributes), batch + (at <= static_cast<int64_t>(batch) ? 1 : 0));
+}
+
 BatchOutcome transpose(BatchCall& call) {
   const size_t batch = *call.operand(0).dimension;
   Integers permutation = {static_cast<int64_t>(batch)};

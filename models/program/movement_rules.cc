@@ -380,10 +380,9 @@ std::vector<OpRules> movement_rules() {
       {{"mpmd_axis", ParameterKind::Text, Need::Required, {}, {}, {}, {}},
        {"array_axis", ParameterKind::Integer, Need::Optional, int64_t{0}, 0, {}, {}},
        {"strict", ParameterKind::Boolean, Need::Optional, false, {}, {}, {}}},
-      logically_stacked, one_result<reshaped>, nullptr, nullptr);
+      logically_stacked, one_result<reshaped>, backward::reshape, batching::logically_stacked);
   stacked.cost = renaming_cost;
   stacked.memory = results_in_operands;
-  stacked.transforms = {};
   OpRules joined =
       movement(OpKind::Concatenate, "concatenate", "the operands side by side along a dimension",
                {{"dimension", ParameterKind::Integer, Need::Required, {}, {}, {}, {}}}, concatenate,

@@ -133,6 +133,7 @@ constexpr std::array kLeftOut = {
     LeftOut{"create_token", "", "a token has no elements"},
     LeftOut{"done", "", "counts as the started collective that it ends"},
     LeftOut{"compute", "", "stands for what is not written out"},
+    LeftOut{"logically_stacked", "", "JaxPP's, which JAX lacks"},
     LeftOut{"mpmd_map", "", "mpmd_map_test.cc compares it with Pallas"},
     LeftOut{"dot_product_attention_vjp", "",
             "the gradients of jax.nn's are programs of transforms"},

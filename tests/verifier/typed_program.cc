@@ -216,7 +216,7 @@ void TypedProgram::add_movement(const std::string& x) {
   const Shape shape = type(x).shape;
   const auto rank = static_cast<int64_t>(shape.rank());
   const Integers dims(shape.dims().begin(), shape.dims().end());
-  switch (random_.below(7)) {
+  switch (random_.below(8)) {
     case 0:
       return add_value(OpKind::Reshape, {x}, {{"new_sizes", Integers{shape.elements()}}});
     case 1:
@@ -259,6 +259,9 @@ void TypedProgram::add_movement(const std::string& x) {
         add_value(OpKind::BroadcastInDim, {x}, {{"shape", wide}, {"broadcast_dimensions", kept}});
       return;
     }
+    case 6:
+      return add_value(OpKind::LogicallyStacked, {x},
+                       {{"mpmd_axis", one_of(Names{"x", "y"})}, {"array_axis", below(rank + 1)}});
     default:
       if (rank > 0)
         add_value(OpKind::ReduceSum, {x}, {{"axes", Integers{below(rank)}}});

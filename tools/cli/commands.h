@@ -297,9 +297,13 @@ struct ShowShardingCommand {
   Limits limits;
 };
 
-/// It answers queries about MPMD meshes and arrays.
+/// It answers queries about MPMD meshes and arrays, or shows what a reshard of a scenario takes
+/// with other thresholds.
 struct ShowMpmdCommand {
-  std::string queries;  // a file
+  std::optional<std::string> queries;  // a file
+  std::string file;                    // a scenario
+  std::string reshard;                 // the first of its ids
+  std::optional<std::string> svg;      // a file to write
   Limits limits;
 };
 

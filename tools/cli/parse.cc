@@ -381,16 +381,25 @@ void add_show_sharding(CLI::App& show, ShowShardingCommand& sharding) {
 void add_show_mpmd(CLI::App& show, ShowMpmdCommand& mpmd) {
   CLI::App& command = *show.add_subcommand(
       "mpmd", "Groups of an MPMD mesh, its arrays, and the transfer groups in which they move");
-  command
-      .add_option("--queries", mpmd.queries,
-                  "Answer queries, a line of JSON each; - is standard input")
+  CLI::Option* const file =
+      command.add_option("FILE", mpmd.file, "A scenario with a reshard to or from groups");
+  command.add_option("ID", mpmd.reshard,
+                     "The reshard, by its first id: what it takes with other thresholds");
+  CLI::Option* const queries =
+      command
+          .add_option("--queries", mpmd.queries,
+                      "Answer queries instead, a line of JSON each; - is standard input")
+          ->type_name("FILE")
+          ->excludes(file);
+  command.add_option("--svg", mpmd.svg, "Draw time against peak as an SVG image too")
       ->type_name("FILE")
-      ->required();
+      ->excludes(queries);
   add_limits(command, mpmd.limits);
   command.footer(
-      "Example:\n"
+      "Examples:\n"
+      "  orrery show mpmd scenarios/mpmd-weights.json w0\n"
       "  orrery show mpmd --queries queries.jsonl\n"
-      "Exit codes: 0 answered, 2 a line of the queries is wrong, 3 a bug in orrery.\n");
+      "Exit codes: 0 shown, 2 the input or a line of the queries is wrong, 3 a bug in orrery.\n");
 }
 
 void add_show(CLI::App& app, ShowCommand& show, ShowShardingCommand& sharding,

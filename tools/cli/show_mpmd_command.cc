@@ -1,12 +1,151 @@
-// orrery show mpmd answers queries about MPMD meshes and arrays.
+// orrery show mpmd answers queries about MPMD meshes and arrays, and shows what a reshard takes
+// with other thresholds.
 
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/base/diagnostics.h"
+#include "models/mesh/mpmd.h"
+#include "models/program/did_you_mean.h"
 #include "models/scenario/queries.h"
+#include "models/scenario/reader.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/inputs.h"
+#include "tools/report/sharding_text.h"
+#include "verifier/run.h"
 
 namespace orrery {
 
+namespace {
+
+const Reshard& reshard_called(const Scenario& scenario, const ShowMpmdCommand& command) {
+  std::vector<std::string_view> names;
+  for (const Reshard& reshard : scenario.program.reshards) {
+    if (reshard.name() == command.reshard)
+      return reshard;
+    names.push_back(reshard.name());
+  }
+  if (names.empty())
+    refuse(command.file, "expected a scenario with a reshard to or from groups, got none");
+  if (command.reshard.empty())
+    refuse(command.file,
+           fmt::format("expected the id of a reshard too, such as {}", in_quotes(names.front())));
+  refuse(command.file, fmt::format("no reshard is called {}{}", in_quotes(command.reshard),
+                                   did_you_mean(command.reshard, names)));
+}
+
+Bytes size_of(const Reshard& reshard, const std::vector<size_t>& group) {
+  Bytes size;
+  for (const size_t array : group)
+    size += reshard.arrays[array].size;
+  return size;
+}
+
+/// Returns the least threshold with which the arrays are grouped otherwise: one group can have the
+/// first array of the next one too. Returns nothing if there is one group.
+std::optional<Bytes> next_threshold(const Reshard& reshard) {
+  std::optional<Bytes> next;
+  for (size_t t = 0; t + 1 < reshard.transfers.size(); ++t) {
+    const Bytes longer = size_of(reshard, reshard.transfers[t]) +
+                         reshard.arrays[reshard.transfers[t + 1].front()].size;
+    next = next ? std::min(*next, longer) : longer;
+  }
+  return next;
+}
+
+/// Returns the transfer groups with a threshold. They are those of the order, which does not depend
+/// on it.
+Reshard regrouped(Reshard reshard, Bytes threshold) {
+  std::vector<size_t> order;
+  std::vector<Bytes> sizes;
+  for (const std::vector<size_t>& group : reshard.transfers)
+    for (const size_t array : group) {
+      order.push_back(array);
+      sizes.push_back(reshard.arrays[array].size);
+    }
+  reshard.transfers = transfer_groups(sizes, threshold);
+  for (std::vector<size_t>& group : reshard.transfers)
+    for (size_t& array : group)
+      array = order[array];
+  return reshard;
+}
+
+/// Times the reshard with a threshold.
+ThresholdRow row_of(const Scenario& scenario, const Reshard& reshard, Bytes threshold,
+                    const RunOptions& options) {
+  ThresholdRow row;
+  row.threshold = threshold;
+  row.groups = reshard.transfers.size();
+  for (const std::vector<size_t>& group : reshard.transfers)
+    row.largest = std::max(row.largest, size_of(reshard, group));
+  try {
+    const Report report =
+        run(with_threshold(scenario, reshard.name(), threshold, options.limits), options);
+    for (const ReshardReport& each : report.reshards)
+      if (report.scenario->program.reshards[each.reshard].name() == reshard.name()) {
+        row.peak = each.peak;
+        if (report.completion)
+          row.time = each.end - each.start;
+        else
+          row.why_not = "the program cannot end";
+      }
+  } catch (const InputError& error) {
+    row.why_not = error.diagnostics().front().message;
+  }
+  return row;
+}
+
+std::vector<ThresholdRow> threshold_rows(const Scenario& given, const ShowMpmdCommand& command) {
+  const std::shared_ptr<const Scenario> scenario =
+      with_thresholds(std::make_shared<const Scenario>(given), command.limits);
+  const Reshard taken = reshard_called(*scenario, command);
+  RunOptions options;
+  options.data = Data::Off;
+  options.limits = command.limits;
+  options.proof_budget = 0;
+  options.slack_budget = 0;
+  options.shared = shared_work();
+  std::vector<ThresholdRow> rows;
+  for (std::optional<Bytes> threshold = Bytes(); threshold;) {
+    const Reshard reshard = regrouped(taken, *threshold);
+    rows.push_back(row_of(*scenario, reshard, *threshold, options));
+    rows.back().is_taken = reshard.transfers == taken.transfers;
+    threshold = next_threshold(reshard);
+  }
+  return rows;
+}
+
+}  // namespace
+
 Outcome execute(const ShowMpmdCommand& command, const Terminal& terminal) {
-  return answer_queries(command.queries, command.limits, answer_mpmd_query, terminal.out);
+  if (command.queries)
+    return answer_queries(*command.queries, command.limits, answer_mpmd_query, terminal.out);
+  if (command.file.empty())
+    refuse("show mpmd", "expected --queries, or a scenario and the id of a reshard");
+  const Scenario scenario = load_scenario(command.file, command.limits);
+  const Reshard& reshard = reshard_called(scenario, command);
+  const std::vector<ThresholdRow> rows = threshold_rows(scenario, command);
+  const std::string title =
+      fmt::format("reshard \"{}\": {} array{} {} groups of axis \"{}\"", reshard.name(),
+                  reshard.arrays.size(), reshard.arrays.size() == 1 ? "" : "s",
+                  reshard.to == Reshard::To::Groups ? "to" : "from", reshard.axis);
+  if (command.svg) {
+    constexpr std::string_view kSvg = "--svg";
+    if (command.svg->empty() || *command.svg == "-")
+      refuse(kSvg, fmt::format("expected a file, got {}", in_quotes(*command.svg)));
+    if (std::none_of(rows.begin(), rows.end(), [](const ThresholdRow& row) { return row.time; }))
+      refuse(kSvg, "expected a threshold with which the program ends, got none");
+    keep_inputs(kSvg, *command.svg, {command.file});
+    write_file(*command.svg, thresholds_svg(rows, title));
+  }
+  terminal.out << title << "\n" << thresholds_text(rows, terminal.style);
+  return Outcome::Holds;
 }
 
 }  // namespace orrery

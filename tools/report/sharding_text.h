@@ -1,5 +1,7 @@
 #pragma once
 
+// This shows shardings, and the thresholds below which arrays move from one to another.
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -7,6 +9,7 @@
 #include <vector>
 
 #include "models/array/dtype.h"
+#include "models/base/quantity.h"
 #include "models/mesh/named_sharding.h"
 #include "tools/report/style.h"
 
@@ -53,5 +56,20 @@ std::vector<std::string> sizes_and_copies(const ShownSharding& shown, const Held
 /// kMostDrawnParts parts.
 std::string sharding_svg(const ShownSharding& shown);
 inline constexpr size_t kMostDrawnParts = 4096;
+
+/// A ThresholdRow says what a reshard takes with the least threshold that groups its arrays so.
+struct ThresholdRow {
+  Bytes threshold;
+  size_t groups = 0;                  // transfer groups
+  Bytes largest;                      // the bytes that count of the largest one
+  std::optional<Duration> time = {};  // from the first op to the last; empty if it cannot be so
+  Bytes peak = {};                    // of a device, while it runs
+  std::string why_not = {};           // if there is no time
+  bool is_taken = false;              // the scenario's grouping
+};
+/// Returns a table with a line for each threshold. The one that is taken has a star.
+std::string thresholds_text(const std::vector<ThresholdRow>& rows, const Style& style);
+/// Draws a point for each, by its peak and its time, as an SVG image. Requires a row with a time.
+std::string thresholds_svg(const std::vector<ThresholdRow>& rows, const std::string& title);
 
 }  // namespace orrery

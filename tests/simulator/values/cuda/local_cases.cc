@@ -338,6 +338,8 @@ std::optional<LocalCase> random_local(OpKind kind, Dtype dtype, Random& random) 
     case OpKind::Reshape:
       return LocalCase{{random_bits(dtype, shape, random)},
                        {{"new_sizes", Integers{shape.elements()}}}};
+    case OpKind::LogicallyStacked:
+      return LocalCase{{random_bits(dtype, shape, random)}, {{"mpmd_axis", std::string("y")}}};
     case OpKind::Transpose:
       return transpose_case(dtype, random);
     case OpKind::Slice:
