@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "models/mesh/mpmd.h"
+#include "models/program/iteration_name.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/program_reader.h"
 #include "models/scenario/spec_reader.h"
@@ -166,7 +167,7 @@ void ProgramReader::read_reshard(DocumentNode node, Scope& scope) {
       id && is_list(*id, "a list with an id for each array", diagnostics_))
     ids = read_ids(*id, scope, keys);
   keys.name = ids.empty() ? "" : scope.prefix + ids.front();
-  keys.title = fmt::format("{} \"{}\"", op, keys.name);
+  keys.title = fmt::format("{} \"{}\"", op, without_indices(keys.name));
   std::vector<std::string> operands;
   if (const auto of = fields.required("of");
       of && is_list_for(*of, "a list of ids", ids.size(), diagnostics_))

@@ -299,6 +299,15 @@ void copy_names(const Program& program, ProgramBuilder& builder) {
 }
 
 bool is_one_program(const Program& program, const Origin& origin, Diagnostics& diagnostics) {
+  if (!program.reshards.empty()) {
+    const Reshard& reshard = program.reshards.front();
+    diagnostics.add(
+        reshard.origin.value_or(origin),
+        fmt::format("\"{}\": expected no reshard to or from groups in a program that is "
+                    "transformed",
+                    reshard.name()));
+    return false;
+  }
   if (program.threads.size() == 1 && program.threads[0].devices.size() == program.mesh.devices()) {
     const auto refused = std::ranges::find_if(program.ops, [&](const Op& op) {
       return !op.group.empty() || (op.site && receives_by_site(program, op));

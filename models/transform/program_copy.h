@@ -125,8 +125,8 @@ void copy_loop_end(const Program& program, const Loop& loop,
 std::map<std::string_view, ValueId> exit_names(const Program& program);
 
 /// Returns whether the program has one thread on all devices, each precv takes the token of a
-/// psend, and no op is in a group, as transforms require. Adds an error if not, at `origin` or that
-/// of the op.
+/// psend, no op is in a group, and there is no reshard, as transforms require. Adds an error if
+/// not, at `origin` or that of the op.
 bool is_one_program(const Program& program, const Origin& origin, Diagnostics& diagnostics);
 
 /// Returns the program with all iterations of its loops written out, so that each has ops and

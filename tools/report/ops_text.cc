@@ -208,8 +208,8 @@ class OpTable {
       text += fmt::format("; threshold {} of {}s", size_text(*reshard.threshold),
                           reshard.counts_targets ? "target" : "source");
     const Bytes scratch = *std::max_element(of.scratch.begin(), of.scratch.end());
-    return text +
-           fmt::format("; peak {}; scratch up to {}", size_text(of.peak), size_text(scratch));
+    text += fmt::format("; peak {}", size_text(of.peak));
+    return scratch == Bytes() ? text : text + fmt::format("; scratch up to {}", size_text(scratch));
   }
 
   /// Returns the share of its bound that a collective reached, and what limits it.
