@@ -249,5 +249,52 @@ TEST_CASE("reshards: arrays are what they were, in groups and back") {
   CHECK(several > 0);
 }
 
+/// Returns moves of arrays that the axis of groups cuts last along some dimension, and that need no
+/// more than to be gathered over it.
+Moves random_gathers() {
+  Moves moves = random_moves();
+  for (Moved& moved : moves.arrays) {
+    if (moved.shape.empty()) {
+      moved.shape = {1};
+      moved.before.resize(1);
+    }
+    for (std::vector<std::string>& axes : moved.before)
+      std::erase(axes, moves.axis);
+    moved.on_groups = moved.before;
+    moved.after = moved.before;
+    moved.before[test::in_range<size_t>(0, moved.before.size())].push_back(moves.axis);
+    for (size_t d = 0; d < moved.shape.size(); ++d)
+      moved.shape[d] = parts(moved.before[d], moves.axes) * test::in_range<int64_t>(1, 3);
+  }
+  return moves;
+}
+
+TEST_CASE("reshards: a device holds the targets of a transfer group beside its own, and scratch") {
+  test::holds_for_all("gathers", [] {
+    const Moves moves = random_gathers();
+    check_moves(moves);
+    std::string text = text_of(moves);
+    text.insert(text.rfind('}'), R"(, "memory": {"alignment": "1 B"})");
+    const Report report = run(read_scenario("gathers", text), {});
+    std::map<SiteId, Bytes> of_site;  // the scratch of a schedule
+    for (const Collective& collective : report.lowered->collectives)
+      of_site[collective.site] = std::max(of_site[collective.site], collective.scratch);
+    Bytes of_schedules;
+    for (const auto& [site, scratch] : of_site)
+      of_schedules += scratch;
+    for (const Bytes scratch : report.reshards.front().scratch)
+      RC_ASSERT(scratch <= of_schedules);
+    // Here each array is on one device of each place of the other axes.
+    Bytes sources;
+    Bytes targets;
+    for (const Reshard::Array& array : report.scenario->program.reshards.front().arrays) {
+      const Program& program = report.scenario->program;
+      sources += program.value(value_called(program, array.from)).type.size();
+      targets += program.value(value_called(program, array.to)).type.size();
+    }
+    RC_ASSERT(report.reshards.front().peak <= sources + targets + of_schedules);
+  });
+}
+
 }  // namespace
 }  // namespace orrery

@@ -107,7 +107,7 @@ TEST_CASE("reshards to groups: what they refuse") {
        "/program/1/of: spmd_to_mpmd_reshard \"p\": expected an array, got \"f\", a future"},
       {R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "body": [)" +
            to_groups("a", kWhole) + "]}",
-       "/program/0/body/0/op: spmd_to_mpmd_reshard \"p\": expected no loop around it: it donates "
+       "/program/0/body/0/op: spmd_to_mpmd_reshard \"l.p\": expected no loop around it: it donates "
        "its operands (in l)"},
       {R"({"id": ["p", "q"], "op": "spmd_to_mpmd_reshard", "of": ["b", "b"], "mpmd_axis": "s",
  "shardings": [{"mesh_ids": [0], "spec": []}, {"mesh_ids": [1], "spec": []}], "threshold": "127 B"})",
@@ -124,6 +124,16 @@ TEST_CASE("reshards to groups: what they refuse") {
   }
 }
 
+TEST_CASE("reshards to groups: whole arrays are of fewer than 2^63 bytes") {
+  // 2^62 bytes on each of two groups.
+  CHECK(
+      said(R"([{"id": "y", "op": "full", "shape": [1152921504606846976], "fill_value": 0,
+ "dtype": "f32"}, )" +
+           to_groups("y", kWhole, R"(, "from": [{"spec": []}])") + "]") ==
+      "/program/1/of: spmd_to_mpmd_reshard \"p\": expected whole arrays of fewer than 2^63 bytes, "
+      "got \"y\", f32[1152921504606846976] on each device");
+}
+
 TEST_CASE("reshards to groups: extents must divide") {
   Small small;
   small.mesh = R"({"s": 2, "m": 2})";
@@ -136,22 +146,15 @@ TEST_CASE("reshards to groups: extents must divide") {
 }
 
 TEST_CASE("reshards to the mesh: what they refuse") {
-  const std::string whole = ", or the result of an spmd_to_mpmd_reshard, got ";
+  const std::string whole =
+      "/program/0/of: mpmd_to_spmd_reshard \"r\": expected an array on whole groups of axis \"s\", "
+      "with a spec without it, or the result of an spmd_to_mpmd_reshard, got ";
   const std::vector<Case> cases = {
       {to_mesh("g", R"(["m"])"), ""},
       {to_mesh("b", "[]"), ""},  // on all groups
-      {to_mesh("h", "[]"),
-       "/program/0/of: mpmd_to_spmd_reshard \"r\": expected an array on whole groups of axis "
-       "\"s\", with a spec without it" +
-           whole + "\"h\""},
-      {to_mesh("a", "[]"),
-       "/program/0/of: mpmd_to_spmd_reshard \"r\": expected an array on whole groups of axis "
-       "\"s\", with a spec without it" +
-           whole + "\"a\""},
-      {to_mesh("d", "[]"),
-       "/program/0/of: mpmd_to_spmd_reshard \"r\": expected an array on whole groups of axis "
-       "\"s\", with a spec without it" +
-           whole + "\"d\""},
+      {to_mesh("h", "[]"), whole + "\"h\""},
+      {to_mesh("a", "[]"), whole + "\"a\""},
+      {to_mesh("d", "[]"), whole + "\"d\""},
       {to_mesh("g", R"([["s", "m"], "m"])"),
        "/program/0/specs/0/1: axis \"m\" already cuts this array"},
       {R"({"id": ["r"], "op": "mpmd_to_spmd_reshard", "of": ["g"], "mpmd_axis": "s", "specs": []})",

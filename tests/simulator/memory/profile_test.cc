@@ -233,6 +233,24 @@ TEST_CASE("memory: reuse gives each of several results a dying operand of its ow
   CHECK(p.memory().arena == Bytes(300));
 }
 
+TEST_CASE("memory: a value on some devices is held there alone") {
+  HandProgram p(2);
+  const ValueId a = p.argument("a", 10);
+  const ValueId held = p.alias(OpKind::HeldOn, "p", a);
+  p.program.ops.back().attributes.set("devices", std::vector<int64_t>{1});
+  p.donate(a);
+  p.op(OpKind::Full, "t", {}, 100);
+  p.output(held);
+  const MemoryProfile profile = p.profile();
+  CHECK(profile.kinds.size() == 2);
+  const auto live_on = [&](size_t device) {
+    return profile.of(LogicalId(device), ThreadId(0)).live;
+  };
+  CHECK(live_on(0) == std::vector<Bytes>{Bytes(10), Bytes(100)});  // it frees a
+  CHECK(live_on(1) == std::vector<Bytes>{Bytes(10), Bytes(110)});  // p lies in a
+  CHECK(profile.of(LogicalId(0), ThreadId(0)).outputs == Bytes());
+}
+
 TEST_CASE("memory: reuse takes no buffer of which the operand is a part") {
   HandProgram p;
   p.policy.reuse = MemoryPolicy::Reuse::Xla;

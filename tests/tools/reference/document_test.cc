@@ -5,11 +5,13 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "models/base/amount_text.h"
 #include "models/base/diagnostics.h"
 #include "models/program/rules.h"
 #include "models/scenario/reader.h"
+#include "tests/support/tries.h"
 #include "tests/tools/reference/examples.h"
 #include "tools/reference/parameters.h"
 #include "tools/reference/reference.h"
@@ -69,6 +71,37 @@ TEST_CASE("docs/training.md: the table has the figures of both scenarios") {
   const Bytes saved = held_between_passes(keeps) - held_between_passes(recomputes);
   CAPTURE(size_text(saved));
   CHECK(document.find(size_text(saved) + " for each") != std::string::npos);
+}
+
+TEST_CASE("docs/mpmd.md: the table has the figures of each threshold") {
+  const std::string path = "scenarios/mpmd-weights.json";
+  const Scenario scenario = read_scenario(path, text_of(path));
+  const std::string document = text_of("docs/mpmd.md");
+  RunOptions options;
+  options.data = Data::Off;
+  options.proof_budget = 0;
+  options.slack_budget = 0;
+  for (const int64_t mebibytes : {0, 256, 896, 1024, 1792, 3584, 8192}) {
+    if (!is_tried(static_cast<uint64_t>(mebibytes)))
+      continue;
+    const Bytes threshold(mebibytes << 20);
+    const Report report =
+        run(with_threshold(scenario, "q0.stage", threshold, options.limits), options);
+    const ReshardReport& row = report.reshards.front();
+    const Reshard& reshard = report.scenario->program.reshards.front();
+    Bytes largest;
+    for (const std::vector<size_t>& group : reshard.transfers) {
+      Bytes size;
+      for (const size_t array : group)
+        size += reshard.arrays[array].size;
+      largest = std::max(largest, size);
+    }
+    const std::string line = fmt::format("\n| {} | {} | {} | {} | {} |\n", size_text(threshold),
+                                         reshard.transfers.size(), size_text(largest),
+                                         time_text(row.end - row.start), size_text(row.peak));
+    CAPTURE(line);
+    CHECK(document.find(line) != std::string::npos);
+  }
 }
 
 /// Adds the values of all keys "op" in the document.
