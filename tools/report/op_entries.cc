@@ -9,7 +9,9 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "models/base/amount_text.h"
 #include "models/base/characters.h"
 #include "models/program/loops.h"
 #include "models/program/rules.h"
@@ -132,6 +134,26 @@ std::optional<uint32_t> reshard_of(const OpEntry& entry, const Report& report) {
 
 std::string_view op_name(Reshard::To to) {
   return to == Reshard::To::Groups ? kToGroupsOp : kToMeshOp;
+}
+
+std::string reshard_text(const Report& report, const ReshardReport& of) {
+  constexpr size_t kMostGroups = 8;
+  const Reshard& reshard = report.scenario->program.reshards[of.reshard];
+  std::string text;
+  for (size_t t = 0; t < std::min(reshard.transfers.size(), kMostGroups); ++t) {
+    std::vector<std::string> names;
+    for (const size_t array : reshard.transfers[t])
+      names.push_back(reshard.arrays[array].to);
+    text += fmt::format("{}[{}]", text.empty() ? "moves " : ", then ", fmt::join(names, ", "));
+  }
+  if (reshard.transfers.size() > kMostGroups)
+    text += fmt::format(" and {} more", reshard.transfers.size() - kMostGroups);
+  if (reshard.threshold)
+    text += fmt::format("; threshold {} of {}s", size_text(*reshard.threshold),
+                        reshard.counts_targets ? "target" : "source");
+  const Bytes scratch = *std::max_element(of.scratch.begin(), of.scratch.end());
+  text += fmt::format("; peak {}", size_text(of.peak));
+  return scratch == Bytes() ? text : text + fmt::format("; scratch up to {}", size_text(scratch));
 }
 
 std::vector<OpEntry> op_entries(const Report& report) {

@@ -38,6 +38,9 @@ std::optional<uint32_t> reshard_of(const OpEntry& entry, const Report& report);
 /// Returns "spmd_to_mpmd_reshard" or "mpmd_to_spmd_reshard".
 std::string_view op_name(Reshard::To to);
 
+/// Returns the transfer groups of a reshard, its threshold and its memory, for a report.
+std::string reshard_text(const Report& report, const ReshardReport& of);
+
 /// Returns the entries in the order of the report's ops. An op of a loop is at the place of its
 /// first iteration. The entries refer to the report.
 std::vector<OpEntry> op_entries(const Report& report);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "models/program/rules.h"
 #include "simulator/schedule/lowered.h"
@@ -191,27 +190,6 @@ class OpTable {
     return text;
   }
 
-  /// Returns the transfer groups of a reshard, its threshold and its peak.
-  std::string reshard_text(const ReshardReport& of) const {
-    constexpr size_t kMostGroups = 8;
-    const Reshard& reshard = program_.reshards[of.reshard];
-    std::string text;
-    for (size_t t = 0; t < std::min(reshard.transfers.size(), kMostGroups); ++t) {
-      std::vector<std::string> names;
-      for (const size_t array : reshard.transfers[t])
-        names.push_back(reshard.arrays[array].to);
-      text += fmt::format("{}[{}]", text.empty() ? "moves " : ", then ", fmt::join(names, ", "));
-    }
-    if (reshard.transfers.size() > kMostGroups)
-      text += fmt::format(" and {} more", reshard.transfers.size() - kMostGroups);
-    if (reshard.threshold)
-      text += fmt::format("; threshold {} of {}s", size_text(*reshard.threshold),
-                          reshard.counts_targets ? "target" : "source");
-    const Bytes scratch = *std::max_element(of.scratch.begin(), of.scratch.end());
-    text += fmt::format("; peak {}", size_text(of.peak));
-    return scratch == Bytes() ? text : text + fmt::format("; scratch up to {}", size_text(scratch));
-  }
-
   /// Returns the share of its bound that a collective reached, and what limits it.
   std::string bound_text(const ReachedBound& reached) const {
     const Fabric& fabric = report_.fabric();
@@ -269,7 +247,7 @@ class OpTable {
         table.row({shortened(moved.name(), kNameWidth, style_), std::string(op_name(moved.to)),
                    timed ? time(of.start) : "", timed ? time(of.end) : "", size_text(of.bytes), "",
                    "", "", "", ""});
-        note(reshard_text(of));
+        note(reshard_text(report_, of));
       }
       if (!shown[e])
         continue;

@@ -289,8 +289,13 @@ class RunSections {
     }
     const std::vector<Explanation> explanations =
         explained.empty() ? std::vector<Explanation>() : explain(report_, explained);
+    std::optional<uint32_t> reshard;  // of the entry before
     for (size_t e = 0; e < shown.size(); ++e) {
       const OpEntry* const entry = shown[e];
+      const bool first_part =
+          std::exchange(reshard, reshard_of(*entry, report_)) != reshard && reshard;
+      if (first_part)
+        rows += reshard_row(report_.reshards[*reshard]);
       const OpReport& run = entry->last();
       const Op& op = program_.op(run.op);
       std::string what(op_name(op.kind, op.issue));
@@ -319,6 +324,17 @@ class RunSections {
   }
 
  private:
+  std::string reshard_row(const ReshardReport& of) const {
+    const Reshard& reshard = program_.reshards[of.reshard];
+    return fmt::format(
+        "<tr><td>{}</td><td>{}</td><td class=\"n\">1</td><td class=\"n\">{}</td>"
+        "<td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\"></td>"
+        "<td class=\"n\">{}</td><td><details><summary>{}</summary>{}</details></td></tr>\n",
+        html_of(reshard.name()), op_name(reshard.to), time(of.start), time(of.end),
+        time(of.end - of.start), size_text(of.bytes), html_of(reshard.name()),
+        paragraph(reshard_text(report_, of)));
+  }
+
   static size_t kind_of(ListSlice::Kind kind) {
     switch (kind) {
       case ListSlice::Kind::Compute:

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "models/program/rules.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/literal.h"
@@ -96,8 +98,7 @@ class SavedReportReader {
           read_names(*node, "a sentence", diagnostics_).value_or(std::vector<std::string>());
     if (const auto node = fields.required("time"); node && !is_null(*node))
       record.makespan = read_makespan(*node);
-    each(fields, "ops", "an op, an object",
-         [&](DocumentNode node) { record.ops.push_back(read_op(node)); });
+    each(fields, "ops", "an op, an object", [&](DocumentNode node) { read_ops(node, record); });
     each(fields, "devices", "a device, an object",
          [&](DocumentNode node) { record.devices.push_back(read_device(node)); });
     each(fields, "checks", "a check, an object",
@@ -163,6 +164,17 @@ class SavedReportReader {
       return std::nullopt;
     Fields fields(node, diagnostics_);
     return Instant(count(fields, "makespan_ps"));
+  }
+
+  /// Reads an op, or the ops of a reshard.
+  void read_ops(DocumentNode node, RunRecord& record) {
+    const auto parts = node.find("ops");
+    if (!parts)
+      return record.ops.push_back(read_op(node));
+    if (is_list(*parts, "a list of ops", diagnostics_))
+      for (const DocumentNode part : *parts)
+        if (is_object(part, "an op, an object", diagnostics_))
+          record.ops.push_back(read_op(part));
   }
 
   RecordedOp read_op(DocumentNode node) {

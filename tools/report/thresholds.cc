@@ -53,8 +53,10 @@ class Chart {
     label(kRight, kBottom + 18, size_text(most_peak_), "end");
     label(kLeft - 6, kBottom, time_text(least_time_, true), "end");
     label(kLeft - 6, kTop + 10, time_text(most_time_, true), "end");
-    for (const ThresholdRow* row : rows_)
-      point(*row);
+    for (const bool is_taken : {false, true})  // the one that is taken lies over others
+      for (const ThresholdRow* row : rows_)
+        if (row->is_taken == is_taken)
+          point(*row);
     std::ostringstream out;
     document_.save(out, " ");
     return out.str();

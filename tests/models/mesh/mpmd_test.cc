@@ -235,6 +235,15 @@ TEST_CASE("interleaved order: a permutation, descending within each group") {
   });
 }
 
+TEST_CASE("descending order: the largest first, of equal ones the first") {
+  using Order = std::vector<size_t>;
+  CHECK(descending_order({}) == Order{});
+  CHECK(descending_order(in_bytes({5})) == Order{0});
+  CHECK(descending_order(in_bytes({1, 2, 3})) == Order{2, 1, 0});
+  CHECK(descending_order(in_bytes({2, 3, 2, 3, 1})) == Order{1, 3, 0, 2, 4});
+  CHECK(descending_order(in_bytes({0, 0, 0})) == Order{0, 1, 2});
+}
+
 /// Law P03.
 TEST_CASE("transfer groups: they keep the order and the threshold, and none could be longer") {
   test::holds_for_all("transfer groups", [] {

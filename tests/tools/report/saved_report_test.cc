@@ -1,9 +1,11 @@
 #include <doctest/doctest.h>
 
+#include "models/scenario/reader.h"
 #include "tests/tools/report/sample.h"
 #include "tools/report/difference.h"
 #include "tools/report/json.h"
 #include "tools/report/run_record.h"
+#include "verifier/run.h"
 
 namespace orrery::test {
 namespace {
@@ -68,6 +70,21 @@ TEST_CASE("saved report: the protocol of a collective is read with its algorithm
   const RunRecord saved = read(json_text(sample, {outputs(sample), Encoding::Values}));
   CHECK(compare(record_of(sample_with_protocol()), saved).same());
   CHECK_FALSE(compare(record_of(sample_report()), saved).same());
+}
+
+TEST_CASE("saved report: the ops of a reshard are read from its row") {
+  const auto ran = [] {
+    return run(read_scenario("r", R"({"orrery": 1, "mesh": {"s": 2},
+"cluster": {"devices": 2, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us"},
+"arrays": {"a": {"shape": [8], "dtype": "f32", "spec": ["s"]}}, "outputs": ["p"],
+"program": [{"id": ["p"], "op": "spmd_to_mpmd_reshard", "of": ["a"], "mpmd_axis": "s",
+             "shardings": [{"mesh_ids": [1], "spec": []}]}]})"),
+               {});
+  };
+  const Report report = ran();
+  const RunRecord saved = read(json_text(report, {outputs(report), Encoding::Values}));
+  CHECK(saved.ops.size() == 3);  // a gather, its done, and what frees it in group 0
+  CHECK(compare(record_of(ran()), saved).same());
 }
 
 TEST_CASE("saved report: a program that does not end, and a value that a device never had") {

@@ -143,8 +143,7 @@ TEST_CASE("include arrows: each library is included only by the part that it ser
                                          "tests/"}) == "");
   CHECK(included_elsewhere(
             "pugixml", {"tools/import/", "tools/report/junit.cc", "tools/report/sharding_svg.cc",
-                        "tools/report/thresholds.cc",
-                        "tests/tools/report/junit_test.cc",
+                        "tools/report/thresholds.cc", "tests/tools/report/junit_test.cc",
                         "tests/tools/report/sharding_text_test.cc"}) == "");
 }
 
