@@ -73,15 +73,6 @@ bool is_asked_for(const Scenario& scenario, Property asked) {
       });
 }
 
-TableOptions table_options(const RunOptions& options) {
-  TableOptions tables;
-  tables.seed = options.seed;
-  tables.budget = options.data == Data::On ? Bytes(options.limits.data) : options.data_budget;
-  if (options.data == Data::Off)
-    tables.assume = TableOptions::Assume::WhereGiven;
-  return tables;
-}
-
 StageOptions stage_options(const Scenario& scenario, const FoundTables& tables,
                            const RunOptions& options) {
   StageOptions stages;
@@ -177,6 +168,8 @@ class Run {
     for (const Fault& fault : scenario_.faults)
       report_.labels.push_back(fault_text(fault, stages_.fabric(), options_.seed));
     for (std::string& each : labels_of_figures(scenario_, lowered()))
+      report_.labels.push_back(std::move(each));
+    for (std::string& each : labels_of_reshards(program_))
       report_.labels.push_back(std::move(each));
     if (!tables_.agree)
       report_.checks = tables_.checks;
@@ -532,6 +525,15 @@ DecidedByFirst decided_by_first_iterations(const ScenarioToRun& to_run, const Ru
 
 }  // namespace
 
+TableOptions table_options(const RunOptions& options) {
+  TableOptions tables;
+  tables.seed = options.seed;
+  tables.budget = options.data == Data::On ? Bytes(options.limits.data) : options.data_budget;
+  if (options.data == Data::Off)
+    tables.assume = TableOptions::Assume::WhereGiven;
+  return tables;
+}
+
 std::shared_ptr<SharedWork> shared_work(const SharedWork* other) {
   auto work = std::make_shared<SharedWork>();
   if (other != nullptr) {
@@ -555,7 +557,7 @@ Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
     loaded_driver(options.gpus->library);  // what is missing is said before anything else
   if (options.gpus && options.gpus->fast_dot)
     loaded_cublaslt(options.gpus->cublaslt);
-  given = with_thresholds(std::move(given), options.limits);
+  given = with_thresholds(std::move(given), options);
   const WantedIterations iterations = {options.iterations_budget, options.data == Data::On};
   ScenarioToRun to_run = with_iterations(std::move(given), options.limits, iterations);
   const std::shared_ptr<const Scenario> scenario = to_run.written;

@@ -29,6 +29,7 @@
 namespace orrery {
 
 struct SharedWork;
+struct TableOptions;
 
 /// Says whether to move data. Auto moves data when all values together fit `data_budget`, and they
 /// take few ops (`values_budget`) or an expectation needs them.
@@ -92,7 +93,10 @@ Scenario with_threshold(Scenario scenario, std::string_view reshard, Bytes thres
 /// its devices have left (threshold_of_devices), from the memory that they hold before it. Without
 /// the devices' memory, such a reshard stays without a threshold. `scenario` is not null.
 std::shared_ptr<const Scenario> with_thresholds(std::shared_ptr<const Scenario> scenario,
-                                                const Limits& limits);
+                                                const RunOptions& options);
+
+/// Returns how a run with these options finds the tables of ragged exchanges.
+TableOptions table_options(const RunOptions& options);
 
 /// Runs the scenario. Throws InputError for a scenario that cannot be lowered (no route, unknown
 /// rate) or is too large (a limit, or a quantity that exceeds 64 bits). With `gpus` it throws

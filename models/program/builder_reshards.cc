@@ -10,6 +10,7 @@
 // array of the first group.
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -41,6 +42,13 @@ Names names_from(const Names& names, size_t begin) {
   return {names.begin() + static_cast<ptrdiff_t>(begin), names.end()};
 }
 
+/// Returns whether any entry names the axis.
+bool names(const std::vector<Names>& entries, const std::string& axis) {
+  return std::any_of(entries.begin(), entries.end(), [&](const Names& entry) {
+    return std::find(entry.begin(), entry.end(), axis) != entry.end();
+  });
+}
+
 /// Makes the ops of one transfer group after another.
 class ReshardOps {
  public:
@@ -69,13 +77,15 @@ class ReshardOps {
       moving.wanted.resize(moving.extents.size());
     }
     for (bool moves = true; moves;) {
-      std::vector<Moving*> started;
+      // The local ops come first, so that none reads a source while a start is in flight that takes
+      // it over.
+      std::vector<std::pair<Moving*, OpRequest>> started;
       for (Moving& moving : all)
-        if (std::optional<OpRequest> collective = next_collective(moving)) {
-          moving.now = add(std::move(*collective));
-          started.push_back(&moving);
-        }
-      for (Moving* const moving : started)
+        if (std::optional<OpRequest> collective = next_collective(moving))
+          started.emplace_back(&moving, std::move(*collective));
+      for (auto& [moving, collective] : started)
+        moving->now = add(std::move(collective));
+      for (auto& [moving, collective] : started)
         moving->now = add(OpKind::Done, {moving->now});
       moves = !started.empty();
     }
@@ -123,7 +133,7 @@ class ReshardOps {
     OpRequest collective = request(kind, {moving.now}, std::move(attributes));
     collective.issue = Issue::Start;
     if (!reshard_.site.empty())
-      collective.site = fmt::format("{}.{}", reshard_.site, ++sites_);
+      collective.site = fmt::format("{}, op {}", reshard_.site, ++sites_);
     return collective;
   }
 
@@ -159,25 +169,25 @@ class ReshardOps {
   std::optional<OpRequest> copy_first(Moving& moving) {
     if (std::exchange(moving.is_copied, true))
       return std::nullopt;
-    Names axes;
-    Attributes attributes;
-    if (reshard_.to == Reshard::To::Mesh) {
-      axes = {reshard_.axis};
-      attributes.set("source", *moving.array.groups.begin());
-      Attributes devices;
-      devices.set("devices", devices_of({*moving.array.groups.begin()}));
-      if (size(axes) > 1)
-        moving.now = add(OpKind::HeldOrZeros, {moving.now}, std::move(devices));
-    } else if (moving.array.reads_first_copy) {
-      for (const Axis& axis : mesh_.axes())
-        if (std::none_of(moving.cut.begin(), moving.cut.end(), [&](const Names& names) {
-              return std::find(names.begin(), names.end(), axis.name) != names.end();
-            }))
-          axes.push_back(axis.name);
-      attributes.set("source", int64_t{0});
-    }
+    const bool to_mesh = reshard_.to == Reshard::To::Mesh;
+    Names others;  // the axes along which there are copies, but for that of groups on the way back
+    for (const Axis& axis : mesh_.axes())
+      if (moving.array.reads_first_copy && !names(moving.cut, axis.name) &&
+          !(to_mesh && axis.name == reshard_.axis))
+        others.push_back(axis.name);
+    Names axes = others;
+    if (to_mesh)
+      axes.insert(axes.begin(), reshard_.axis);
     if (size(axes) == 1)
       return std::nullopt;
+    const int64_t group = to_mesh ? *moving.array.groups.begin() : 0;
+    if (to_mesh) {
+      Attributes devices;
+      devices.set("devices", devices_of({group}));
+      moving.now = add(OpKind::HeldOrZeros, {moving.now}, std::move(devices));
+    }
+    Attributes attributes;
+    attributes.set("source", group * size(others));
     return start(OpKind::Pbroadcast, moving, axes, std::move(attributes));
   }
 
@@ -275,9 +285,7 @@ class ReshardOps {
     if (reshard_.to == Reshard::To::Mesh) {
       for (int64_t place = 0; place < size({reshard_.axis}); ++place)
         places.insert(place);
-      if (std::none_of(moving.wanted.begin(), moving.wanted.end(), [&](const Names& names) {
-            return std::find(names.begin(), names.end(), reshard_.axis) != names.end();
-          }))
+      if (!names(moving.wanted, reshard_.axis))
         attributes.set("equal_along", Names{reshard_.axis});
     }
     attributes.set("devices", devices_of(places));
@@ -326,10 +334,7 @@ class ReshardOps {
 
 /// Checks the arrays, and finds their sizes and transfer groups. Reports errors.
 bool ProgramBuilder::check_reshard(Reshard& reshard, const OpRequest& keys) {
-  if (!open_loops_.empty()) {
-    add_error(keys, "op", "expected no loop around it: it donates its operands");
-    return false;
-  }
+  ORRERY_CHECK(open_loops_.empty(), "a reshard, which donates its operands, is in no loop");
   bool right = true;
   const auto refuse = [&](std::string_view key, std::string_view message) {
     add_error(keys, key, message);
@@ -337,6 +342,9 @@ bool ProgramBuilder::check_reshard(Reshard& reshard, const OpRequest& keys) {
   };
   const bool to_groups = reshard.to == Reshard::To::Groups;
   const ThreadId thread(program_.threads.size() - 1);
+  Bytes all_sizes;
+  Bytes all_targets;
+  std::map<BufferId, std::string_view> stored;
   for (size_t i = 0; i < reshard.arrays.size(); ++i) {
     Reshard::Array& array = reshard.arrays[i];
     const std::string wanted_key =
@@ -357,6 +365,13 @@ bool ProgramBuilder::check_reshard(Reshard& reshard, const OpRequest& keys) {
                                array.from, whereabouts(*value, *device)));
       continue;
     }
+    const auto& [buffer, first] = *stored.emplace(program_.value(*value).buffer, array.from).first;
+    if (first != array.from) {
+      refuse("of", fmt::format("expected arrays with storage of their own, got \"{}\" and \"{}\", "
+                               "which share it",
+                               first, array.from));
+      continue;
+    }
     const std::string held = fmt::format("{}{}", name(type.dtype), type.shape.text());
     if (const auto error = rank_error(array.given.dims.size(), type.shape.rank(), held)) {
       refuse("of", *error);
@@ -365,7 +380,10 @@ bool ProgramBuilder::check_reshard(Reshard& reshard, const OpRequest& keys) {
     AxisStates states(program_.mesh.axes().size(), AxisState::Invarying);
     for (const auto& [axis, dimension] : array_mapping(array.given))
       states[*program_.mesh.axis(axis)] = AxisState::Varying;
-    if (checks_ == Checks::States && states != type.axes) {
+    const bool is_sum_or_reduced =
+        std::any_of(type.axes.begin(), type.axes.end(),
+                    [](AxisState state) { return state > AxisState::Varying; });
+    if (is_sum_or_reduced || (checks_ == Checks::States && states != type.axes)) {
       refuse("of", fmt::format("expected an array that varies over the axes of its spec {} alone, "
                                "got \"{}\", {}",
                                array.given.text(), array.from, text(type, program_.mesh)));
@@ -384,14 +402,16 @@ bool ProgramBuilder::check_reshard(Reshard& reshard, const OpRequest& keys) {
         continue;
       }
       const int64_t groups = program_.mesh.axes()[*program_.mesh.axis(reshard.axis)].size;
-      array.size =
-          reshard.counts_targets
-              ? itemsize(type.dtype) * local_shape(program_.mesh, target, global).elements()
-              : type.size() * groups;
+      const Bytes target_size =
+          itemsize(type.dtype) * local_shape(program_.mesh, target, global).elements();
+      array.size = reshard.counts_targets ? target_size : type.size() * groups;
+      all_sizes += array.size;
+      all_targets += target_size;
     } catch (const Overflow&) {
-      refuse("of", fmt::format("expected whole arrays of fewer than 2^63 bytes, got \"{}\", {} on "
-                               "each device",
-                               array.from, held));
+      refuse("of",
+             fmt::format("expected fewer than 2^63 bytes in all arrays, got more up to \"{}\", "
+                         "{} on each device",
+                         array.from, held));
     }
   }
   if (!right)
@@ -432,8 +452,21 @@ bool ProgramBuilder::check_same_site(const Reshard& reshard, const OpRequest& ke
                                   [&](const Reshard& each) { return each.site == reshard.site; });
   if (other == program_.reshards.end())
     return true;
-  const auto same = [](const Reshard::Array& a, const Reshard::Array& b) {
-    return a.given == b.given && a.wanted == b.wanted && a.groups == b.groups && a.size == b.size;
+  if (other->thread.index() + 1 == program_.threads.size()) {
+    add_error(keys, "site",
+              fmt::format("expected a site once in a program, got \"{}\" again", reshard.site));
+    return false;
+  }
+  const auto definition = [&](const std::string& name) { return defined_.find(name)->second; };
+  const auto same = [&](const Reshard::Array& a, const Reshard::Array& b) {
+    const Definition one = definition(a.from);
+    const Definition two = definition(b.from);
+    const bool argument = !one.thread || !two.thread;  // which all programs share
+    const ValueType& type = program_.value(*one.value).type;
+    const ValueType& other_type = program_.value(*two.value).type;
+    return a.given == b.given && a.wanted == b.wanted && a.groups == b.groups &&
+           (!argument || a.from == b.from) && type.dtype == other_type.dtype &&
+           type.shape == other_type.shape;
   };
   if (other->to == reshard.to && other->axis == reshard.axis &&
       other->threshold == reshard.threshold && other->counts_targets == reshard.counts_targets &&
@@ -451,12 +484,13 @@ void ProgramBuilder::reshard(Reshard reshard, OpRequest keys) {
   ORRERY_CHECK(!reshard.arrays.empty(), "a reshard moves an array");
   const ThreadId thread(program_.threads.size() - 1);
   reshard.thread = thread;
-  if (!check_reshard(reshard, keys)) {
+  const auto refuse = [&] {
     for (size_t r = 0; r < reshard.arrays.size(); ++r)
       (void)define(reshard.arrays[r].to, keys.result_origin(r),
                    {std::nullopt, false, thread, keys.origin});
-    return;
-  }
+  };
+  if (!check_reshard(reshard, keys))
+    return refuse();
   std::vector<Shape> locals;
   for (const Reshard::Array& array : reshard.arrays)
     locals.push_back(program_.value(*defined_.find(array.from)->second.value).type.shape);
@@ -466,13 +500,30 @@ void ProgramBuilder::reshard(Reshard reshard, OpRequest keys) {
   like.reshard = static_cast<uint32_t>(program_.reshards.size());
   program_.reshards.push_back(reshard);
   ReshardOps ops(program_.mesh, checks_, reshard, like);
+  std::vector<OpRequest> requests;
   for (const std::vector<size_t>& group : reshard.transfers)
-    for (OpRequest& request : ops.transfer(group, locals)) {
-      if (!request.first_result.empty())
-        (void)define(request.name, origin_of(request.name, keys.origin),
-                     {std::nullopt, true, thread, keys.origin});
-      op(std::move(request));
+    std::ranges::move(ops.transfer(group, locals), std::back_inserter(requests));
+  const auto is_taken = [&](const std::string& name) {
+    return defined_.contains(name) ||
+           std::any_of(reshard.arrays.begin(), reshard.arrays.end(),
+                       [&](const Reshard::Array& array) { return array.to == name; });
+  };
+  for (const OpRequest& request : requests)
+    if (is_taken(request.name)) {
+      add_error(keys, "id",
+                fmt::format("expected no \"{}\" beside \"{}\", which has the ops \"{}.1\" to "
+                            "\"{}.{}\"",
+                            request.name, reshard.name(), reshard.name(), reshard.name(),
+                            requests.size()));
+      program_.reshards.pop_back();
+      return refuse();
     }
+  for (OpRequest& request : requests) {
+    if (!request.first_result.empty())
+      (void)define(request.name, origin_of(request.name, keys.origin),
+                   {std::nullopt, true, thread, keys.origin});
+    op(std::move(request));
+  }
 }
 
 }  // namespace orrery

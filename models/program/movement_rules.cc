@@ -56,7 +56,7 @@ TypeOutcome logically_stacked(const TypeContext& context) {
     return TypeError{"mpmd_axis", std::move(*error)};
   const auto rank = static_cast<int64_t>(operand.shape.rank());
   const int64_t at = context.attributes.integer("array_axis");
-  if (at > rank)
+  if (at < 0 || at > rank)
     return TypeError{"array_axis",
                      fmt::format("expected a dimension from 0 to {}, got {}", rank, at)};
   ValueType type = operand;
@@ -378,7 +378,7 @@ std::vector<OpRules> movement_rules() {
       "the operand as the part of an array that has a new dimension, cut by the axis of groups; "
       "each group has a copy of its own, in the same storage",
       {{"mpmd_axis", ParameterKind::Text, Need::Required, {}, {}, {}, {}},
-       {"array_axis", ParameterKind::Integer, Need::Optional, int64_t{0}, 0, {}, {}},
+       {"array_axis", ParameterKind::Integer, Need::Optional, int64_t{0}, {}, {}, {}},
        {"strict", ParameterKind::Boolean, Need::Optional, false, {}, {}, {}}},
       logically_stacked, one_result<reshaped>, backward::reshape, batching::logically_stacked);
   stacked.cost = renaming_cost;

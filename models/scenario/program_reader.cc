@@ -341,8 +341,10 @@ void ProgramReader::read_op(DocumentNode node, Scope& scope, std::vector<OpReque
          reduced_first(request, type ? type->dtype : Dtype::F32, std::move(dimensions)))
       builder_.op(std::move(first));
   }
-  if (request.kind == OpKind::LogicallyStacked)
-    know_stacked(request);
+  if (request.kind == OpKind::LogicallyStacked && !know_stacked(request)) {
+    refuse();
+    return;
+  }
   if (parts != nullptr)
     parts->push_back(std::move(request));
   else

@@ -114,7 +114,7 @@ class ProgramReader {
   void read_group(DocumentNode node, Scope& scope);
   void read_reshard(DocumentNode node, Scope& scope);
   std::vector<KnownSharding> read_given_shardings(DocumentNode node, size_t arrays);
-  void know_stacked(const OpRequest& request);
+  bool know_stacked(const OpRequest& request);
   void read_group_shardings(DocumentNode node, Reshard& reshard);
   void find_shardings(const OpRequest& keys, Reshard& reshard,
                       const std::vector<KnownSharding>& stated);

@@ -21,16 +21,24 @@ namespace orrery {
 
 namespace {
 
-/// Requires a list with one item for each array.
+/// Requires a list with one item for each array, if it is known how many there are.
 bool is_list_for(DocumentNode node, std::string_view what, size_t arrays,
                  Diagnostics& diagnostics) {
   if (!is_list(node, what, diagnostics))
     return false;
-  if (node.size() == arrays)
+  if (node.size() == arrays || arrays == 0)  // the ids are missing
     return true;
   diagnostics.add(node.origin(), fmt::format("expected {}, one for each of {} ids, got {}", what,
                                              arrays, node.size()));
   return false;
+}
+
+/// Returns whether the specs cut each dimension by the same axes.
+bool cut_alike(PartitionSpec a, PartitionSpec b) {
+  const size_t rank = std::max(a.dims.size(), b.dims.size());
+  a.dims.resize(rank);
+  b.dims.resize(rank);
+  return a.dims == b.dims;
 }
 
 /// Returns the groups that the devices are, or nothing if they are not all devices of some groups.
@@ -48,23 +56,37 @@ std::optional<std::set<int64_t>> groups_of_devices(const Mesh& mesh, size_t axis
 }  // namespace
 
 /// Notes how the result of a logically_stacked is cut, if it is known of the operand. The operand's
-/// entries come first, the missing ones as null.
-void ProgramReader::know_stacked(const OpRequest& request) {
+/// entries come first, the missing ones as null. Returns false with an error if the operand is cut
+/// by the axis already, so that it has no copies to stack.
+bool ProgramReader::know_stacked(const OpRequest& request) {
+  if (request.operands.size() != 1 || !request.attributes.has("mpmd_axis"))
+    return true;
   const std::string axis = request.attributes.text("mpmd_axis");
-  const auto known =
-      request.operands.empty() ? shardings_.end() : shardings_.find(request.operands.front());
-  if (known == shardings_.end() || known->second.axis)
-    return;
+  const std::optional<size_t> position = mesh_.axis(axis);
+  const auto known = shardings_.find(request.operands.front());
+  if (!position || known == shardings_.end() || known->second.axis)
+    return true;
   const auto type = builder_.type_of(known->first, request.key_origin("of"));
   const int64_t at =
       request.attributes.has("array_axis") ? request.attributes.integer("array_axis") : 0;
   if (!type || at < 0 || at > static_cast<int64_t>(type->shape.rank()))
-    return;
+    return true;
+  const bool strict = request.attributes.has("strict") && request.attributes.boolean("strict");
+  if ((strict || mesh_.axes()[*position].size > 1) &&
+      without_axis(known->second.spec, axis) != known->second.spec) {
+    diagnostics_.add(request.key_origin("of"),
+                     fmt::format("{}: expected an array whose spec does not name axis {}, so that "
+                                 "its copies can be stacked, got {}",
+                                 op_title(request.kind, request.issue, request.name),
+                                 in_quotes(axis), known->second.spec.text()));
+    return false;
+  }
   KnownSharding stacked = known->second;
   stacked.spec = without_axis(stacked.spec, axis);
   stacked.spec.dims.resize(type->shape.rank());
   stacked.spec.dims.insert(stacked.spec.dims.begin() + at, {axis});
   shardings_.insert_or_assign(request.name, std::move(stacked));
+  return true;
 }
 
 /// Reads "from": the sharding of each operand.
@@ -92,7 +114,8 @@ void ProgramReader::read_group_shardings(DocumentNode node, Reshard& reshard) {
     return;
   size_t next = 0;
   for (const DocumentNode item : node) {
-    Reshard::Array& array = reshard.arrays[next++];
+    Reshard::Array unnamed;
+    Reshard::Array& array = next < reshard.arrays.size() ? reshard.arrays[next++] : unnamed;
     if (!is_object(item, "a sharding such as {\"mesh_ids\": [0], \"spec\": [\"x\"]}", diagnostics_))
       continue;
     Fields fields(item, diagnostics_);
@@ -123,6 +146,13 @@ void ProgramReader::find_shardings(const OpRequest& keys, Reshard& reshard,
                                        : found == shardings_.end() ? nullptr
                                                                    : &found->second;
     if (reshard.to == Reshard::To::Groups) {
+      if (!stated.empty() && found != shardings_.end() && !found->second.axis &&
+          !cut_alike(found->second.spec, stated[i].spec)) {
+        refuse(fmt::format("expected no \"from\" for {}, which is cut by {}, got {}",
+                           in_quotes(array.from), found->second.spec.text(),
+                           stated[i].spec.text()));
+        continue;
+      }
       if (known == nullptr || known->axis) {
         if (builder_.value_of(array.from, keys.key_origin("of")))
           refuse(
@@ -132,7 +162,7 @@ void ProgramReader::find_shardings(const OpRequest& keys, Reshard& reshard,
         continue;
       }
       array.given = known->spec;
-      array.reads_first_copy = known->copies_differ;
+      array.reads_first_copy = found != shardings_.end() && found->second.copies_differ;
       continue;
     }
     std::optional<std::set<int64_t>> groups;
@@ -144,6 +174,7 @@ void ProgramReader::find_shardings(const OpRequest& keys, Reshard& reshard,
     if (groups && !cuts) {
       array.given = known->spec;
       array.groups = *groups;
+      array.reads_first_copy = known->copies_differ;
     } else if (builder_.value_of(array.from, keys.key_origin("of"))) {
       refuse(
           fmt::format("expected an array on whole groups of axis {}, with a spec without it, or "
@@ -164,8 +195,14 @@ void ProgramReader::read_reshard(DocumentNode node, Scope& scope) {
   reshard.to = op == kToGroupsOp ? Reshard::To::Groups : Reshard::To::Mesh;
   std::vector<std::string> ids;
   if (const auto id = fields.required("id");
-      id && is_list(*id, "a list with an id for each array", diagnostics_))
+      id && is_list(*id, "a list with an id for each array", diagnostics_) && id->size() == 0)
+    diagnostics_.add(id->origin(), "expected an id for each array, got []");
+  else if (id && id->kind() == DocumentNode::Kind::List)
     ids = read_ids(*id, scope, keys);
+  if (scope.outside != nullptr)
+    diagnostics_.add(node.origin(),
+                     fmt::format("{} \"{}\": expected no loop around it: it donates its operands",
+                                 op, ids.empty() ? "" : ids.front()));
   keys.name = ids.empty() ? "" : scope.prefix + ids.front();
   keys.title = fmt::format("{} \"{}\"", op, without_indices(keys.name));
   std::vector<std::string> operands;
@@ -201,14 +238,20 @@ void ProgramReader::read_reshard(DocumentNode node, Scope& scope) {
   } else if (const auto specs = fields.required("specs");
              specs && is_list_for(*specs, "a list of specs", ids.size(), diagnostics_)) {
     size_t next = 0;
-    for (const DocumentNode spec : *specs)
-      reshard.arrays[next++].wanted = read_spec(spec, mesh_, diagnostics_);
+    for (const DocumentNode item : *specs) {
+      PartitionSpec spec = read_spec(item, mesh_, diagnostics_);
+      if (next < reshard.arrays.size())
+        reshard.arrays[next++].wanted = std::move(spec);
+    }
   }
   if (const auto threshold = fields.optional_quantity("threshold", Dimension::Size))
     reshard.threshold = Bytes(*threshold);
   if (const auto site = fields.optional("site"))
-    if (const auto name = read_text(*site, "a name", diagnostics_))
+    if (const auto name = read_text(*site, "a name", diagnostics_)) {
       reshard.site = *name;
+      if (name->empty())
+        diagnostics_.add(site->origin(), "expected a name that is not empty");
+    }
   fields.finish();
   for (size_t i = 0; i < ids.size(); ++i)
     define(scope, ids[i], reshard.arrays[i].to, keys.result_origin(i));
@@ -217,10 +260,7 @@ void ProgramReader::read_reshard(DocumentNode node, Scope& scope) {
   const bool reads_invalid =
       std::any_of(reshard.arrays.begin(), reshard.arrays.end(),
                   [&](const Reshard::Array& array) { return is_invalid(array.from); });
-  // An array takes some ops: those that cut and gather each dimension, and start and done of each.
-  constexpr size_t kMostOpsOfArray = 8;
-  if (diagnostics_.size() != before || reads_invalid ||
-      !fits(node, kMostOpsOfArray * ids.size(), 0)) {
+  if (diagnostics_.size() != before || reads_invalid) {
     for (const Reshard::Array& array : reshard.arrays)
       invalid_.insert(array.to);
     complete_ = false;
@@ -236,7 +276,10 @@ void ProgramReader::read_reshard(DocumentNode node, Scope& scope) {
     }
     shardings_.insert_or_assign(array.to, std::move(known));
   }
+  const uint32_t ops = builder_.size().ops;
   builder_.reshard(std::move(reshard), std::move(keys));
+  if (const uint32_t made = builder_.size().ops - ops; made > 1)
+    fits(node, made - 1, 0);  // one was counted with the list
 }
 
 }  // namespace orrery

@@ -299,7 +299,7 @@ std::vector<ValueLife> value_lives(const Program& program, const Lowered& lowere
   const Lifetimes lifetimes(program, lowered, policy);
   for (size_t l = 0; l < memory.lists.size(); ++l) {
     const ListMemory& list = memory.lists[l];
-    if (!list.thread)
+    if (!list.thread || std::ranges::binary_search(list.lacks, value))
       continue;
     const Thread& thread = program.thread(*list.thread);
     const std::vector<Lifetime> all = lifetimes.of(list);
@@ -310,18 +310,9 @@ std::vector<ValueLife> value_lives(const Program& program, const Lowered& lowere
     const auto op_at = [&](int64_t position) {
       return thread.issue_order[static_cast<size_t>(position)];
     };
-    const auto known = std::ranges::find(lives, *list.thread, &ValueLife::thread);
-    const bool is_new = known == lives.end();
-    ValueLife& life = is_new ? lives.emplace_back() : *known;
+    ValueLife life;
     life.thread = *list.thread;
-    for (const LogicalId device : thread.devices)
-      if (const auto& lists = memory.of(device).lists; std::ranges::find(lists, l) != lists.end())
-        life.devices.push_back(device);
-    std::ranges::sort(life.devices);
-    if (!is_new)
-      continue;  // the list is the same, so it holds the value as long
     life.size = lifetime->size;
-    life.together = others(program, thread, value);
     if (lifetime->held.from != kBeforeFirst)
       life.from = op_at(lifetime->held.from);
     life.until = lifetime->until;
@@ -329,6 +320,19 @@ std::vector<ValueLife> value_lives(const Program& program, const Lowered& lowere
     const int64_t to = lifetime->held.to + (life.until == HeldUntil::TakenOver ? 1 : 0);
     if (to < static_cast<int64_t>(thread.issue_order.size()))
       life.to = op_at(to);
+    // Devices that have other values may hold this one as long.
+    auto known = std::ranges::find_if(lives, [&](const ValueLife& each) {
+      return std::tie(each.thread, each.from, each.to, each.until) ==
+             std::tie(life.thread, life.from, life.to, life.until);
+    });
+    if (known == lives.end()) {
+      life.together = others(program, thread, value);
+      known = lives.insert(lives.end(), std::move(life));
+    }
+    for (const LogicalId device : thread.devices)
+      if (const auto& lists = memory.of(device).lists; std::ranges::find(lists, l) != lists.end())
+        known->devices.push_back(device);
+    std::ranges::sort(known->devices);
   }
   return lives;
 }

@@ -88,7 +88,8 @@ struct ValueLife {
   std::vector<ValueId> together;  // the other values of the thread in the same storage
 };
 
-/// Returns an entry for each thread whose list holds the value on some devices. `memory` is the
+/// Returns an entry for each thread whose list holds the value, and for each time for which some of
+/// its devices hold it. `memory` is the
 /// profile of the program.
 std::vector<ValueLife> value_lives(const Program& program, const Lowered& lowered,
                                    const MemoryPolicy& policy, const MemoryProfile& memory,

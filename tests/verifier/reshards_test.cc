@@ -20,6 +20,7 @@
 #include "models/program/holders.h"
 #include "models/scenario/reader.h"
 #include "models/scenario/writer.h"
+#include "simulator/analyze/why.h"
 #include "tests/support/property.h"
 #include "tests/verifier/scenario_rig.h"
 #include "verifier/run.h"
@@ -405,6 +406,56 @@ TEST_CASE("logically_stacked: the spec of the result is padded, and then has the
           "",
           R"(, "outputs": ["p"], "expect": [{"values": {"p": [[0, 0, 2, 2], [1, 1, 3, 3], null, null]}}])")
           .holds());
+}
+
+TEST_CASE("reshards: an array twice in a transfer group is read before it is taken over") {
+  // One copy is gathered while the other is cut.
+  CHECK(
+      report_of(
+          R"("a": {"shape": [4], "dtype": "s32", "spec": ["m"], "init": "iota"})",
+          R"("program": [{"id": ["p", "q"], "op": "spmd_to_mpmd_reshard", "of": ["a", "a"], "mpmd_axis": "m",
+ "shardings": [{"mesh_ids": [0], "spec": []}, {"mesh_ids": [1], "spec": ["s"]}]}])",
+          "",
+          R"(, "outputs": ["p", "q"], "expect": [{"values":
+ {"p": [[0, 1, 2, 3], null, [0, 1, 2, 3], null], "q": [null, [0, 1], null, [2, 3]]}}])")
+          .holds());
+}
+
+TEST_CASE(
+    "reshards: a threshold is found beside a ragged exchange, and places stay those of the file") {
+  const std::string text = R"({"orrery": 1, "mesh": {"i": 2}, "check_types": false,
+"cluster": {"devices": 2, "topology": "ring", "bandwidth": "50 GB/s", "latency": "1 us", "memory": "4 KiB"},
+"arrays": {"x": {"shape": [256], "dtype": "s32", "spec": ["i"]}, "y": {"shape": [256], "dtype": "s32", "spec": ["i"]},
+ "o": {"shape": [4], "dtype": "s32", "init": "zeros"}, "from": {"shape": [2], "dtype": "s32", "init": "zeros"},
+ "one": {"shape": [2], "dtype": "s32", "init": "ones"}},
+"program": [
+ {"id": "r", "op": "ragged_all_to_all", "of": ["o", "o", "from", "one", "from", "one"], "axis_name": "i", "assume_sizes": [[1]]},
+ {"id": ["p", "q"], "op": "spmd_to_mpmd_reshard", "of": ["x", "y"], "mpmd_axis": "i",
+  "shardings": [{"mesh_ids": [0], "spec": []}, {"mesh_ids": [1], "spec": []}]}],
+"outputs": ["p"]})";
+  const Report report = run(read_scenario("r", text), {});
+  const Program& program = report.scenario->program;
+  // The sources are above a third of what is left, so that the groups are made again.
+  CHECK(program.reshards.front().transfers.size() == 2);
+  for (const Op& op : program.ops)
+    CHECK(op.origin.value().at->line == (op.reshard ? 8 : 7));
+}
+
+TEST_CASE("reshards: what a device held is explained where it holds it") {
+  const Report report = report_of(
+      R"("a": {"shape": [1024], "dtype": "s32", "spec": ["s"]})",
+      R"("program": [{"id": ["p"], "op": "spmd_to_mpmd_reshard", "of": ["a"], "mpmd_axis": "s",
+ "shardings": [{"mesh_ids": [1], "spec": []}]}])",
+      "", R"(, "outputs": ["p"])");
+  const Program& program = report.scenario->program;
+  const std::vector<ValueLife> lives =
+      value_lives(program, *report.lowered, report.scenario->memory, report.memory,
+                  value_called(program, "p.2"));
+  REQUIRE(lives.size() == 2);
+  CHECK(devices_text(lives[0].devices) == "devices 0-1");
+  CHECK(lives[0].until == HeldUntil::LastUse);
+  CHECK(devices_text(lives[1].devices) == "devices 2-3");
+  CHECK(lives[1].until == HeldUntil::EndAsOutput);
 }
 
 }  // namespace

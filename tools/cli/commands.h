@@ -302,7 +302,7 @@ struct ShowShardingCommand {
 struct ShowMpmdCommand {
   std::optional<std::string> queries;  // a file
   std::string file;                    // a scenario
-  std::string reshard;                 // the first of its ids
+  std::string reshard;                 // one of its ids
   std::optional<std::string> svg;      // a file to write
   Limits limits;
 };

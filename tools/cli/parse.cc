@@ -384,7 +384,7 @@ void add_show_mpmd(CLI::App& show, ShowMpmdCommand& mpmd) {
   CLI::Option* const file =
       command.add_option("FILE", mpmd.file, "A scenario with a reshard to or from groups");
   command.add_option("ID", mpmd.reshard,
-                     "The reshard, by its first id: what it takes with other thresholds");
+                     "The reshard, by one of its ids: what it takes with other thresholds");
   CLI::Option* const queries =
       command
           .add_option("--queries", mpmd.queries,

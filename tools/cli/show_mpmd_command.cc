@@ -2,14 +2,17 @@
 // with other thresholds.
 
 #include <algorithm>
-#include <limits>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "models/base/callable.h"
 #include "models/base/diagnostics.h"
 #include "models/mesh/mpmd.h"
 #include "models/program/did_you_mean.h"
@@ -26,11 +29,12 @@ namespace {
 
 const Reshard& reshard_called(const Scenario& scenario, const ShowMpmdCommand& command) {
   std::vector<std::string_view> names;
-  for (const Reshard& reshard : scenario.program.reshards) {
-    if (reshard.name() == command.reshard)
-      return reshard;
-    names.push_back(reshard.name());
-  }
+  for (const Reshard& reshard : scenario.program.reshards)
+    for (const Reshard::Array& array : reshard.arrays) {
+      if (array.to == command.reshard)
+        return reshard;
+      names.push_back(array.to);
+    }
   if (names.empty())
     refuse(command.file, "expected a scenario with a reshard to or from groups, got none");
   if (command.reshard.empty())
@@ -84,17 +88,22 @@ ThresholdRow row_of(const Scenario& scenario, const Reshard& reshard, Bytes thre
   row.groups = reshard.transfers.size();
   for (const std::vector<size_t>& group : reshard.transfers)
     row.largest = std::max(row.largest, size_of(reshard, group));
+  std::optional<Instant> begin;  // of the reshards that meet
+  Instant end;
   try {
     const Report report =
         run(with_threshold(scenario, reshard.name(), threshold, options.limits), options);
     for (const ReshardReport& each : report.reshards)
-      if (report.scenario->program.reshards[each.reshard].name() == reshard.name()) {
-        row.peak = each.peak;
-        if (report.completion)
-          row.time = each.end - each.start;
-        else
-          row.why_not = "the program cannot end";
+      if (const Reshard& of = report.scenario->program.reshards[each.reshard];
+          of.name() == reshard.name() || (!of.site.empty() && of.site == reshard.site)) {
+        row.peak = std::max(row.peak, each.peak);
+        begin = std::min(begin.value_or(each.start), each.start);
+        end = std::max(end, each.end);
       }
+    if (report.completion)
+      row.time = end - begin.value();
+    else
+      row.why_not = "the program cannot end";
   } catch (const InputError& error) {
     row.why_not = error.diagnostics().front().message;
   }
@@ -102,22 +111,30 @@ ThresholdRow row_of(const Scenario& scenario, const Reshard& reshard, Bytes thre
 }
 
 std::vector<ThresholdRow> threshold_rows(const Scenario& given, const ShowMpmdCommand& command) {
-  const std::shared_ptr<const Scenario> scenario =
-      with_thresholds(std::make_shared<const Scenario>(given), command.limits);
-  const Reshard taken = reshard_called(*scenario, command);
   RunOptions options;
   options.data = Data::Off;
   options.limits = command.limits;
   options.proof_budget = 0;
   options.slack_budget = 0;
-  options.shared = shared_work();
-  std::vector<ThresholdRow> rows;
+  const std::shared_ptr<const Scenario> scenario =
+      with_thresholds(std::make_shared<const Scenario>(given), options);
+  const Reshard taken = reshard_called(*scenario, command);
+  std::vector<std::pair<Bytes, Reshard>> groupings;
   for (std::optional<Bytes> threshold = Bytes(); threshold;) {
-    const Reshard reshard = regrouped(taken, *threshold);
-    rows.push_back(row_of(*scenario, reshard, *threshold, options));
-    rows.back().is_taken = reshard.transfers == taken.transfers;
-    threshold = next_threshold(reshard);
+    groupings.emplace_back(*threshold, regrouped(taken, *threshold));
+    threshold = next_threshold(groupings.back().second);
   }
+  std::vector<ThresholdRow> rows(groupings.size());
+  std::atomic<size_t> next = 0;
+  run_in_threads(std::max(std::thread::hardware_concurrency(), 1U), [&] {
+    RunOptions own = options;
+    own.shared = shared_work();
+    for (size_t row = next++; row < rows.size(); row = next++) {
+      const auto& [threshold, reshard] = groupings[row];
+      rows[row] = row_of(*scenario, reshard, threshold, own);
+      rows[row].is_taken = reshard.transfers == taken.transfers;
+    }
+  });
   return rows;
 }
 

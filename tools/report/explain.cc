@@ -205,8 +205,9 @@ std::vector<std::string_view> explainable(const Program& program) {
   for (const Op& op : program.ops)
     ids.push_back(op.name);
   for (const Op& op : program.ops)
-    for (size_t r = 1; r < op.results.size(); ++r)  // the first result has the name of the op
-      ids.push_back(program.value(op.results[r]).name);
+    for (const ValueId result : op.results)
+      if (const std::string& name = program.value(result).name; name != op.name)
+        ids.push_back(name);
   for (const Argument& argument : program.arguments)
     ids.push_back(program.value(argument.value).name);
   for (const auto& [name, value] : program.other_names)

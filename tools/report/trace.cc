@@ -229,6 +229,8 @@ class Trace {
     const OpReport& figures = *reports_[id.index()];
     std::string text =
         fmt::format(R"("op":"{}","bytes":{})", op_name(op.kind, op.issue), figures.bytes.count());
+    if (op.reshard)
+      text += fmt::format(R"(,"reshard":{})", json_quoted(program_.reshards[*op.reshard].name()));
     if (figures.choice)
       text += fmt::format(R"(,"algorithm":{},"because":{},"messages":{})",
                           json_quoted(figures.choice->algorithm),

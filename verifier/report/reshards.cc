@@ -18,19 +18,22 @@ namespace {
 /// Returns, per transfer group, the bytes of its results on a device. All are there at once before
 /// copies are freed.
 std::vector<Bytes> target_bytes(const Reshard& reshard, const Program& program,
-                                const std::map<std::string_view, ValueId>& values) {
+                                const std::map<std::string_view, ValueId>& values,
+                                Bytes alignment = Bytes(1)) {
   std::vector<Bytes> targets;
   for (const std::vector<size_t>& group : reshard.transfers) {
     Bytes& bytes = targets.emplace_back();
     for (const size_t array : group)
-      bytes += program.value(values.at(reshard.arrays[array].to)).type.size();
+      bytes += align_up(program.value(values.at(reshard.arrays[array].to)).type.size(), alignment);
   }
   return targets;
 }
 
-/// Adds what the devices of a list hold while the reshard runs.
+/// Adds what the devices of a list hold while the reshard runs. `targets` are those of the row,
+/// with each array rounded up to the alignment.
 void add_memory(const Program& program, const ListMemory& list,
-                const std::vector<Lifetime>& lifetimes, Bytes reserved, ReshardReport& row) {
+                const std::vector<Lifetime>& lifetimes, Bytes reserved,
+                const std::vector<Bytes>& targets, ReshardReport& row) {
   const Reshard& reshard = program.reshards[row.reshard];
   const std::vector<OpId>& ops = program.thread(reshard.thread).issue_order;
   size_t at = 0;
@@ -45,7 +48,7 @@ void add_memory(const Program& program, const ListMemory& list,
     // Each array ends in a held_on.
     for (size_t left = reshard.transfers[t].size(); left > 0; ++at) {
       row.peak = std::max(row.peak, list.live[at] + reserved);
-      row.scratch[t] = std::max(row.scratch[t], list.live[at] - before - row.targets[t]);
+      row.scratch[t] = std::max(row.scratch[t], list.live[at] - before - targets[t]);
       if (program.op(ops[at]).kind == OpKind::HeldOn)
         --left;
     }
@@ -77,12 +80,14 @@ std::vector<ReshardReport> reshard_rows(const Scenario& scenario, const Lowered&
     rows[r].reshard = r;
     rows[r].targets = target_bytes(reshard, program, values);
     rows[r].scratch.resize(rows[r].targets.size());
+    const std::vector<Bytes> aligned =
+        target_bytes(reshard, program, values, scenario.memory.alignment);
     for (const Reshard::Array& array : reshard.arrays)
       rows[r].bytes += array.size;
     for (const DeviceMemory& kind : report.memory.kinds)
       for (const size_t l : kind.lists)
         if (const ListMemory& list = report.memory.lists[l]; list.thread == reshard.thread)
-          add_memory(program, list, lifetimes.of(list), kind.reserved, rows[r]);
+          add_memory(program, list, lifetimes.of(list), kind.reserved, aligned, rows[r]);
   }
   return rows;
 }

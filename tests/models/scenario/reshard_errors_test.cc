@@ -82,9 +82,10 @@ TEST_CASE("reshards to groups: what they refuse") {
       {to_groups("a", R"({"mesh_ids": [0], "spec": [null, null, "m"]})"),
        "/program/0/shardings/0/spec: spmd_to_mpmd_reshard \"p\": expected at most one entry per "
        "dimension of [8,4], got 3"},
-      {to_groups("b", R"({"mesh_ids": [0], "spec": []})", R"(, "from": [{"spec": ["m"]}])"),
-       "/program/0/of: spmd_to_mpmd_reshard \"p\": expected an array that varies over the axes of "
-       "its spec P('m',) alone, got \"b\", f32[8]"},
+      {R"({"id": "y", "op": "neg", "of": "b"}, )" +
+           to_groups("y", kWhole, R"(, "from": [{"spec": ["m"]}])"),
+       "/program/1/of: spmd_to_mpmd_reshard \"p\": expected an array that varies over the axes of "
+       "its spec P('m',) alone, got \"y\", f32[8]"},
       {to_groups("d", kWhole),
        "/program/0/of: spmd_to_mpmd_reshard \"p\": expected an array with a spec, the result of an "
        "mpmd_to_spmd_reshard, or \"from\", got \"d\""},
@@ -107,8 +108,24 @@ TEST_CASE("reshards to groups: what they refuse") {
        "/program/1/of: spmd_to_mpmd_reshard \"p\": expected an array, got \"f\", a future"},
       {R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "body": [)" +
            to_groups("a", kWhole) + "]}",
-       "/program/0/body/0/op: spmd_to_mpmd_reshard \"l.p\": expected no loop around it: it donates "
-       "its operands (in l)"},
+       "/program/0/body/0: spmd_to_mpmd_reshard \"p\": expected no loop around it: it donates its "
+       "operands (in l)"},
+      {R"({"id": [], "op": "spmd_to_mpmd_reshard", "of": ["a"], "mpmd_axis": "s", "shardings": []})",
+       "/program/0/id: expected an id for each array, got []"},
+      {to_groups("a", kWhole, R"(, "site": "")"),
+       "/program/0/site: expected a name that is not empty"},
+      {to_groups("a", kWhole, R"(, "from": [{"spec": [["m", "s"]]}])"),
+       "/program/0/of: spmd_to_mpmd_reshard \"p\": expected no \"from\" for \"a\", which is cut by "
+       "P(('s', 'm'),), got P(('m', 's'),)"},
+      {to_groups("b", kWhole, R"(, "from": [{"spec": [null]}])"), ""},
+      {R"({"id": "v", "op": "reshape", "of": "b", "new_sizes": [2, 4]},
+ {"id": ["p", "q"], "op": "spmd_to_mpmd_reshard", "of": ["b", "v"], "mpmd_axis": "s",
+ "from": [{"spec": []}, {"spec": []}], "shardings": [{"mesh_ids": [0], "spec": []}, {"mesh_ids": [1], "spec": []}]})",
+       "/program/1/of: spmd_to_mpmd_reshard \"p\": expected arrays with storage of their own, got "
+       "\"b\" and \"v\", which share it"},
+      {R"({"id": "p.2", "op": "neg", "of": "b"}, )" + to_groups("a", kWhole),
+       "/program/1/id: spmd_to_mpmd_reshard \"p\": expected no \"p.2\" beside \"p\", which has the "
+       "ops \"p.1\" to \"p.3\""},
       {R"({"id": ["p", "q"], "op": "spmd_to_mpmd_reshard", "of": ["b", "b"], "mpmd_axis": "s",
  "shardings": [{"mesh_ids": [0], "spec": []}, {"mesh_ids": [1], "spec": []}], "threshold": "127 B"})",
        "/program/0/of: spmd_to_mpmd_reshard \"p\": expected \"b\" in one transfer group, got it in "
@@ -124,14 +141,14 @@ TEST_CASE("reshards to groups: what they refuse") {
   }
 }
 
-TEST_CASE("reshards to groups: whole arrays are of fewer than 2^63 bytes") {
+TEST_CASE("reshards to groups: arrays are of fewer than 2^63 bytes together") {
   // 2^62 bytes on each of two groups.
-  CHECK(
-      said(R"([{"id": "y", "op": "full", "shape": [1152921504606846976], "fill_value": 0,
+  CHECK(said(R"([{"id": "y", "op": "full", "shape": [1152921504606846976], "fill_value": 0,
  "dtype": "f32"}, )" +
-           to_groups("y", kWhole, R"(, "from": [{"spec": []}])") + "]") ==
-      "/program/1/of: spmd_to_mpmd_reshard \"p\": expected whole arrays of fewer than 2^63 bytes, "
-      "got \"y\", f32[1152921504606846976] on each device");
+             to_groups("y", kWhole, R"(, "from": [{"spec": []}])") + "]") ==
+        "/program/1/of: spmd_to_mpmd_reshard \"p\": expected fewer than 2^63 bytes in all arrays, "
+        "got "
+        "more up to \"y\", f32[1152921504606846976] on each device");
 }
 
 TEST_CASE("reshards to groups: extents must divide") {
@@ -183,9 +200,33 @@ TEST_CASE("reshards: programs that meet must move alike") {
     return error_of(text);
   };
   CHECK(said_of("9") == "");
+  std::string twice = R"({"id": ["q"], "op": "spmd_to_mpmd_reshard", "of": ["b"], "mpmd_axis": "s",
+ "shardings": [{"mesh_ids": [0], "spec": []}], "site": "w"})";
+  CHECK(said("[" + to_groups("a", kWhole, R"(, "site": "w")") + ", " + twice + "]") ==
+        "/program/1/site: spmd_to_mpmd_reshard \"q\": expected a site once in a program, got \"w\" "
+        "again");
   CHECK(said_of("8").find("/programs/1/do/0/site: spmd_to_mpmd_reshard \"two\": expected the "
                           "arrays, shardings and threshold that site \"w\" has in program \"one\", "
                           "got others") != std::string::npos);
+}
+
+TEST_CASE("reshards: programs that meet must move the same arguments") {
+  const auto program = [](const std::string& on, const std::string& name, const std::string& of) {
+    return fmt::format(
+        R"({{"name": "{}", "on": {}, "do": [{{"id": ["{}"], "op": "spmd_to_mpmd_reshard",
+ "of": ["{}"], "mpmd_axis": "s", "shardings": [{}], "site": "w"}}]}})",
+        name, on, name, of, kWhole);
+  };
+  const auto said_of = [&](const std::string& other) {
+    std::string text = test::with_programs(
+        "[" + program(R"({"s": 0})", "one", "a") + ", " + program(R"({"s": 1})", "two", other) +
+            "]",
+        R"({"a": {"shape": [8], "dtype": "f32", "spec": ["s"]}, "c": {"shape": [8], "dtype": "f32", "spec": ["s"]}})");
+    text.replace(text.find(R"({"x": 4})"), 8, R"({"s": 2, "m": 2})");
+    return error_of(text);
+  };
+  CHECK(said_of("a") == "");
+  CHECK(said_of("c").find("got others") != std::string::npos);
 }
 
 TEST_CASE("reshards: no transform takes a program with one") {
@@ -204,9 +245,19 @@ TEST_CASE("logically_stacked: what it refuses") {
   CHECK(stacked("b", R"(, "array_axis": 1, "strict": true)") == "");
   CHECK(stacked("b", R"(, "array_axis": 2)") ==
         "/program/0/array_axis: logically_stacked \"t\": expected a dimension from 0 to 1, got 2");
+  CHECK(said(R"([{"id": "t", "op": "logically_stacked", "of": "b"}])") ==
+        "/program/0: logically_stacked \"t\": expected the parameter \"mpmd_axis\", a string");
+  CHECK(said(R"([{"id": "t", "op": "logically_stacked", "of": "b", "mpmd_axis": "t"}])") ==
+        "/program/0/mpmd_axis: logically_stacked \"t\": the mesh has no axis \"t\"; it has \"s\", "
+        "\"m\"");
+  CHECK(stacked("b", R"(, "array_axis": -1)") ==
+        "/program/0/array_axis: logically_stacked \"t\": expected a dimension from 0 to 1, got -1");
   CHECK(stacked("a", "") ==
+        "/program/0/of: logically_stacked \"t\": expected an array whose spec does not name axis "
+        "\"s\", so that its copies can be stacked, got P(('s', 'm'),)");
+  CHECK(stacked("d", "") ==
         "/program/0/of: logically_stacked \"t\": expected an array that does not vary over axis "
-        "\"s\", so that its copies can be stacked, got f32[2,4]{V:(s,m)}");
+        "\"s\", so that its copies can be stacked, got f32[2]{V:s}");
 }
 
 /// Programs that read a value on some groups, in ops of one program or several.
