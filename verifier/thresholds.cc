@@ -43,11 +43,6 @@ Bytes peak_before(const std::vector<Lifetime>& lifetimes, int64_t position) {
   return peak;
 }
 
-/// Returns whether they are one, or meet at a site.
-bool meet(const Reshard& a, const Reshard& b) {
-  return a.name() == b.name() || (!a.site.empty() && a.site == b.site);
-}
-
 /// Adds the figures of the devices that issue the reshard: what they have, and the most that they
 /// hold before its first op.
 void add_devices(const Program& program, Stages& stages, const MemoryPolicy& policy, Bytes limit,
@@ -64,28 +59,14 @@ void add_devices(const Program& program, Stages& stages, const MemoryPolicy& pol
             {limit, peak_before(lifetimes.of(list), first - ops.begin()) + kind.reserved});
 }
 
-/// Returns the threshold of a reshard that has none, and of those at its site.
+/// Returns the threshold of a reshard that has none. Those that meet it have the same one.
 Bytes found_threshold(const Scenario& scenario, Stages& stages, uint32_t reshard) {
   const Program& program = stages.program();
   std::vector<LimitAndPeak> devices;
   for (uint32_t r = 0; r < program.reshards.size(); ++r)
-    if (meet(program.reshards[r], program.reshards[reshard]))
+    if (program.reshards[r].meets(program.reshards[reshard]))
       add_devices(program, stages, scenario.memory, *scenario.cluster.device.memory, r, devices);
   return std::max(threshold_of_devices(devices), Bytes());
-}
-
-/// Returns whether the arrays of the reshard are grouped alike with this threshold.
-bool groups_alike(const Reshard& reshard, Bytes threshold) {
-  std::vector<Bytes> sizes;  // in the order of the moves, which does not depend on the threshold
-  std::vector<size_t> groups;
-  for (const std::vector<size_t>& group : reshard.transfers) {
-    groups.push_back(group.size());
-    for (const size_t array : group)
-      sizes.push_back(reshard.arrays[array].size);
-  }
-  const std::vector<std::vector<size_t>> others = transfer_groups(sizes, threshold);
-  return std::equal(groups.begin(), groups.end(), others.begin(), others.end(),
-                    [](size_t count, const auto& group) { return count == group.size(); });
 }
 
 /// Gives ops, loops and reshards the places that they have in the other program, by name.
@@ -110,35 +91,42 @@ void restore_places(Program& program, const Program& from) {
     restore(loop.name, loop.origin);
 }
 
-/// Sets the threshold of a reshard, and of those at its site.
-void set_threshold(Program& program, const Reshard& reshard, Bytes threshold, bool found) {
+/// Sets the threshold of a reshard, and of those that meet it.
+void set_threshold(Program& program, size_t reshard, Bytes threshold, bool found) {
+  std::vector<Reshard*> meeting;
   for (Reshard& each : program.reshards)
-    if (meet(each, reshard)) {
-      each.threshold = threshold;
-      each.found_threshold = found;
-    }
+    if (each.meets(program.reshards[reshard]))
+      meeting.push_back(&each);
+  for (Reshard* const each : meeting) {
+    each->threshold = threshold;
+    each->found_threshold = found;
+  }
 }
 
-/// Returns the scenario with its reshards made again by their thresholds. It is written and read
-/// again, but for the rest of it, so that places are those of the given text.
-Scenario made_again(Scenario scenario, const Reshard& changed, const Limits& limits) {
+/// Returns the scenario with the ops that its reshards have with their thresholds. The program is
+/// written and read again. Its places stay those of the user's file. `changed` is the reshard that
+/// has another threshold.
+Scenario made_again(Scenario scenario, size_t changed, const Limits& limits) {
   try {
     Scenario made = read_scenario(scenario.file, write_scenario(scenario), limits);
     restore_places(made.program, scenario.program);
     for (size_t r = 0; r < made.program.reshards.size(); ++r)
       made.program.reshards[r].found_threshold = scenario.program.reshards[r].found_threshold;
-    const bool fuses = scenario.fuses_elementwise;
-    ORRERY_CHECK(fuses == made.fuses_elementwise, "a scenario that is read again is the same");
     scenario.program = std::move(made.program);
     scenario.boundaries = std::move(made.boundaries);
     return scenario;
   } catch (const InputError& error) {
-    // The arrays and their shardings are right, so the reshard cannot have this threshold.
-    throw InputError(
-        scenario.file,
-        {{changed.origin.value_or(Origin{}),
-          fmt::format("reshard \"{}\" with a threshold of {}: {}", changed.name(),
-                      size_text(changed.threshold.value()), error.diagnostics().front().message)}});
+    // All was right with the threshold before, so an array is in two transfer groups now.
+    const Reshard& reshard = scenario.program.reshards[changed];
+    Origin at = reshard.origin.value_or(Origin{});
+    at.pointer += "/of";
+    std::string message = error.diagnostics().front().message;
+    if (reshard.found_threshold)
+      message += fmt::format(
+          " (the threshold is not given, and {} is a third of what a device has "
+          "left)",
+          size_text(*reshard.threshold));
+    throw InputError(scenario.file, {{at, message}});
   }
 }
 
@@ -146,13 +134,13 @@ Scenario made_again(Scenario scenario, const Reshard& changed, const Limits& lim
 
 Scenario with_threshold(Scenario scenario, std::string_view reshard, Bytes threshold,
                         const Limits& limits) {
-  const auto changed =
-      std::find_if(scenario.program.reshards.begin(), scenario.program.reshards.end(),
-                   [&](const Reshard& each) { return each.name() == reshard; });
-  ORRERY_CHECK(changed != scenario.program.reshards.end(), "the scenario has the reshard");
-  set_threshold(scenario.program, Reshard(*changed), threshold, false);
-  const Reshard set = *changed;
-  return made_again(std::move(scenario), set, limits);
+  const std::vector<Reshard>& reshards = scenario.program.reshards;
+  const auto changed = std::find_if(reshards.begin(), reshards.end(),
+                                    [&](const Reshard& each) { return each.name() == reshard; });
+  ORRERY_CHECK(changed != reshards.end(), "the scenario has the reshard");
+  const auto index = static_cast<size_t>(changed - reshards.begin());
+  set_threshold(scenario.program, index, threshold, false);
+  return made_again(std::move(scenario), index, limits);
 }
 
 std::shared_ptr<const Scenario> with_thresholds(std::shared_ptr<const Scenario> given,
@@ -177,12 +165,12 @@ std::shared_ptr<const Scenario> with_thresholds(std::shared_ptr<const Scenario> 
     for (uint32_t r = 0; is_done && r < scenario.program.reshards.size(); ++r) {
       if (!lacks(scenario.program.reshards[r]))
         continue;
+      const Reshard& reshard = scenario.program.reshards[r];
       const Bytes threshold = found_threshold(scenario, stages, r);
-      set_threshold(scenario.program, Reshard(scenario.program.reshards[r]), threshold, true);
-      const Reshard set = scenario.program.reshards[r];
-      is_done = groups_alike(set, threshold);
+      is_done = transfers_with(reshard, threshold) == reshard.transfers;
+      set_threshold(scenario.program, r, threshold, true);
       if (!is_done)
-        scenario = made_again(std::move(scenario), set, options.limits);
+        scenario = made_again(std::move(scenario), r, options.limits);
     }
   }
   return std::make_shared<const Scenario>(std::move(scenario));

@@ -14,6 +14,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -422,17 +423,12 @@ bool ProgramBuilder::check_reshard(Reshard& reshard, const OpRequest& keys) {
     sizes.push_back(array.size);
     groups.push_back(array.groups);
   }
-  const std::vector<size_t> order =
-      to_groups ? interleaved_order(sizes, groups) : descending_order(sizes);
-  std::vector<Bytes> in_order;
-  for (const size_t array : order)
-    in_order.push_back(sizes[array]);
   const Bytes none(std::numeric_limits<int64_t>::max());
-  reshard.transfers = transfer_groups(in_order, reshard.threshold.value_or(none));
+  reshard.transfers = {to_groups ? interleaved_order(sizes, groups) : descending_order(sizes)};
+  reshard.transfers = transfers_with(reshard, reshard.threshold.value_or(none));
   std::map<std::string_view, size_t> moved_in;
   for (size_t t = 0; t < reshard.transfers.size(); ++t)
-    for (size_t& array : reshard.transfers[t]) {
-      array = order[array];
+    for (const size_t array : reshard.transfers[t]) {
       const std::string& source = reshard.arrays[array].from;
       const size_t first = moved_in.emplace(source, t).first->second;
       if (first != t)

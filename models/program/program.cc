@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/mesh/mpmd.h"
+
 namespace orrery {
 
 std::map<std::string_view, ValueId> values_by_name(const Program& program) {
@@ -9,6 +11,27 @@ std::map<std::string_view, ValueId> values_by_name(const Program& program) {
   for (size_t v = 0; v < program.values.size(); ++v)
     names.emplace(program.values[v].name, ValueId(v));
   return names;
+}
+
+bool met_before(const Program& program, size_t reshard) {
+  const auto begin = program.reshards.begin();
+  return std::any_of(begin, begin + static_cast<ptrdiff_t>(reshard),
+                     [&](const Reshard& each) { return each.meets(program.reshards[reshard]); });
+}
+
+std::vector<std::vector<size_t>> transfers_with(const Reshard& reshard, Bytes threshold) {
+  std::vector<size_t> order;
+  std::vector<Bytes> sizes;
+  for (const std::vector<size_t>& group : reshard.transfers)
+    for (const size_t array : group) {
+      order.push_back(array);
+      sizes.push_back(reshard.arrays[array].size);
+    }
+  std::vector<std::vector<size_t>> transfers = transfer_groups(sizes, threshold);
+  for (std::vector<size_t>& group : transfers)
+    for (size_t& array : group)
+      array = order[array];
+  return transfers;
 }
 
 bool has_groups(const Program& program) {

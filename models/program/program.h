@@ -104,6 +104,10 @@ struct Reshard {
   std::optional<Origin> origin = {};
 
   const std::string& name() const { return arrays.front().to; }
+  /// Returns whether both are one reshard, or those of two programs that meet.
+  bool meets(const Reshard& other) const {
+    return site.empty() ? name() == other.name() : site == other.site;
+  }
 };
 
 struct Program {
@@ -137,6 +141,13 @@ std::map<std::string_view, ValueId> values_by_name(const Program& program);
 
 /// Returns, per device (logical id), the threads whose lists it runs, ascending.
 std::vector<std::vector<ThreadId>> threads_by_device(const Program& program);
+
+/// Returns the transfer groups that the reshard has with this threshold. The order in which its
+/// arrays move does not depend on it.
+std::vector<std::vector<size_t>> transfers_with(const Reshard& reshard, Bytes threshold);
+
+/// Returns whether the reshard meets an earlier one of the program.
+bool met_before(const Program& program, size_t reshard);
 
 /// Returns whether psends and precvs are issued in groups (Op::group).
 bool has_groups(const Program& program);

@@ -3,6 +3,12 @@
 // devices to a collective of all.
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "models/program/families.h"
 #include "models/program/groups.h"

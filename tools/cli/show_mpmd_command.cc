@@ -14,7 +14,6 @@
 
 #include "models/base/callable.h"
 #include "models/base/diagnostics.h"
-#include "models/mesh/mpmd.h"
 #include "models/program/did_you_mean.h"
 #include "models/scenario/queries.h"
 #include "models/scenario/reader.h"
@@ -51,63 +50,70 @@ Bytes size_of(const Reshard& reshard, const std::vector<size_t>& group) {
   return size;
 }
 
-/// Returns the least threshold with which the arrays are grouped otherwise: one group can have the
-/// first array of the next one too. Returns nothing if there is one group.
-std::optional<Bytes> next_threshold(const Reshard& reshard) {
-  std::optional<Bytes> next;
-  for (size_t t = 0; t + 1 < reshard.transfers.size(); ++t) {
-    const Bytes longer = size_of(reshard, reshard.transfers[t]) +
-                         reshard.arrays[reshard.transfers[t + 1].front()].size;
-    next = next ? std::min(*next, longer) : longer;
-  }
-  return next;
-}
+/// A Grouping is the transfer groups with a threshold, the least one that gives them.
+struct Grouping {
+  Bytes threshold;
+  std::vector<std::vector<size_t>> transfers;
+};
 
-/// Returns the transfer groups with a threshold. They are those of the order, which does not depend
-/// on it.
-Reshard regrouped(Reshard reshard, Bytes threshold) {
-  std::vector<size_t> order;
-  std::vector<Bytes> sizes;
-  for (const std::vector<size_t>& group : reshard.transfers)
-    for (const size_t array : group) {
-      order.push_back(array);
-      sizes.push_back(reshard.arrays[array].size);
+/// Returns all groupings of the reshard, by ascending thresholds. The next one comes where a group
+/// can have the first array of the group after it too.
+std::vector<Grouping> groupings(const Reshard& reshard) {
+  std::vector<Grouping> all;
+  for (std::optional<Bytes> threshold = Bytes(); threshold;) {
+    const std::vector<std::vector<size_t>>& groups =
+        all.emplace_back(Grouping{*threshold, transfers_with(reshard, *threshold)}).transfers;
+    threshold.reset();
+    for (size_t t = 0; t + 1 < groups.size(); ++t) {
+      const Bytes longer = size_of(reshard, groups[t]) + reshard.arrays[groups[t + 1].front()].size;
+      threshold = std::min(threshold.value_or(longer), longer);
     }
-  reshard.transfers = transfer_groups(sizes, threshold);
-  for (std::vector<size_t>& group : reshard.transfers)
-    for (size_t& array : group)
-      array = order[array];
-  return reshard;
+  }
+  return all;
 }
 
 /// Times the reshard with a threshold.
-ThresholdRow row_of(const Scenario& scenario, const Reshard& reshard, Bytes threshold,
+ThresholdRow row_of(const Scenario& scenario, const Reshard& reshard, const Grouping& grouping,
                     const RunOptions& options) {
   ThresholdRow row;
-  row.threshold = threshold;
-  row.groups = reshard.transfers.size();
-  for (const std::vector<size_t>& group : reshard.transfers)
+  row.threshold = grouping.threshold;
+  row.groups = grouping.transfers.size();
+  row.is_taken = grouping.transfers == reshard.transfers;
+  for (const std::vector<size_t>& group : grouping.transfers)
     row.largest = std::max(row.largest, size_of(reshard, group));
   std::optional<Instant> begin;  // of the reshards that meet
   Instant end;
   try {
     const Report report =
-        run(with_threshold(scenario, reshard.name(), threshold, options.limits), options);
+        run(with_threshold(scenario, reshard.name(), grouping.threshold, options.limits), options);
     for (const ReshardReport& each : report.reshards)
-      if (const Reshard& of = report.scenario->program.reshards[each.reshard];
-          of.name() == reshard.name() || (!of.site.empty() && of.site == reshard.site)) {
+      if (const Reshard& of = report.scenario->program.reshards[each.reshard]; of.meets(reshard)) {
         row.peak = std::max(row.peak, each.peak);
         begin = std::min(begin.value_or(each.start), each.start);
         end = std::max(end, each.end);
       }
+    const auto wrong = std::find_if(report.checks.begin(), report.checks.end(),
+                                    [](const Check& check) { return !check.holds(); });
     if (report.completion)
       row.time = end - begin.value();
-    else
-      row.why_not = "the program cannot end";
+    else if (wrong != report.checks.end())
+      row.why_not = fmt::format("{}: {}", wrong->name, wrong->message);
   } catch (const InputError& error) {
     row.why_not = error.diagnostics().front().message;
   }
   return row;
+}
+
+/// Returns the scenario with the thresholds that follow from the devices' memory. If one of them
+/// cannot be, it is as it was given.
+std::shared_ptr<const Scenario> with_thresholds_if_any(const Scenario& given,
+                                                       const RunOptions& options) {
+  auto scenario = std::make_shared<const Scenario>(given);
+  try {
+    return with_thresholds(scenario, options);
+  } catch (const InputError&) {
+    return scenario;
+  }
 }
 
 std::vector<ThresholdRow> threshold_rows(const Scenario& given, const ShowMpmdCommand& command) {
@@ -116,24 +122,16 @@ std::vector<ThresholdRow> threshold_rows(const Scenario& given, const ShowMpmdCo
   options.limits = command.limits;
   options.proof_budget = 0;
   options.slack_budget = 0;
-  const std::shared_ptr<const Scenario> scenario =
-      with_thresholds(std::make_shared<const Scenario>(given), options);
-  const Reshard taken = reshard_called(*scenario, command);
-  std::vector<std::pair<Bytes, Reshard>> groupings;
-  for (std::optional<Bytes> threshold = Bytes(); threshold;) {
-    groupings.emplace_back(*threshold, regrouped(taken, *threshold));
-    threshold = next_threshold(groupings.back().second);
-  }
-  std::vector<ThresholdRow> rows(groupings.size());
+  const std::shared_ptr<const Scenario> scenario = with_thresholds_if_any(given, options);
+  const Reshard reshard = reshard_called(*scenario, command);
+  const std::vector<Grouping> all = groupings(reshard);
+  std::vector<ThresholdRow> rows(all.size());
   std::atomic<size_t> next = 0;
   run_in_threads(std::max(std::thread::hardware_concurrency(), 1U), [&] {
     RunOptions own = options;
     own.shared = shared_work();
-    for (size_t row = next++; row < rows.size(); row = next++) {
-      const auto& [threshold, reshard] = groupings[row];
-      rows[row] = row_of(*scenario, reshard, threshold, own);
-      rows[row].is_taken = reshard.transfers == taken.transfers;
-    }
+    for (size_t row = next++; row < rows.size(); row = next++)
+      rows[row] = row_of(*scenario, reshard, all[row], own);
   });
   return rows;
 }

@@ -270,15 +270,20 @@ class Comparer {
     for (uint32_t d = 0; d < std::min(a.per_device.size(), b.per_device.size()); ++d) {
       const std::optional<Tensor>& in_a = a.per_device[d];
       const std::optional<Tensor>& in_b = b.per_device[d];
+      Key key = whole;
+      key.device = d;
+      if (op)
+        key.end = end_on(a_.ops[*op], LogicalId(d));
+      if (in_a.has_value() != in_b.has_value())
+        add(Aspect::Value, key, a.shown_name(), [&] {
+          return Difference{a.shown_name(),      LogicalId(d),        "is there",
+                            in_a ? "yes" : "no", in_b ? "yes" : "no", ""};
+        });
       if (!in_a || !in_b)
         continue;
       const std::optional<TensorDifference> difference = first_difference(*in_a, *in_b);
       if (!difference)
         continue;
-      Key key = whole;
-      key.device = d;
-      if (op)
-        key.end = end_on(a_.ops[*op], LogicalId(d));
       add(Aspect::Value, key, a.shown_name(), [&] {
         return Difference{a.shown_name(),
                           LogicalId(d),

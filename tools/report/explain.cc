@@ -195,7 +195,7 @@ std::string lives_text(const Report& report, const Explanation& explanation, con
       style.bold("VALUE " + value.name) + "  " + orrery::text(value.type, program.mesh) + "\n";
   for (const ValueLife& life : explanation.lives)
     text += "  " + sentence(report, life, style) + "\n";
-  return text;
+  return explanation.lives.empty() ? text + "  no device holds it\n" : text;
 }
 
 }  // namespace

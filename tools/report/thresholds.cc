@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 
 #include "models/base/amount_text.h"
 #include "models/base/check.h"
+#include "models/scenario/quantity_text.h"
 #include "tools/report/sharding_text.h"
 
 namespace orrery {
@@ -107,7 +109,7 @@ class Chart {
     node.append_attribute("r").set_value(row.is_taken ? 7 : 4);
     node.append_attribute("fill").set_value(row.is_taken ? "#c0392b" : "#2c6fbb");
     node.append_child("title").text().set(
-        fmt::format("threshold {}: {} transfer groups, {}, peak {}", size_text(row.threshold),
+        fmt::format("threshold {}: {} transfer groups, {}, peak {}", quantity_text(row.threshold),
                     row.groups, time_text(*row.time, true), size_text(row.peak))
             .c_str());
   }
@@ -128,7 +130,7 @@ std::string thresholds_text(const std::vector<ThresholdRow>& rows, const Style& 
   Table table({Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right});
   table.row({"", "threshold", "groups", "largest", "time", "peak"});
   for (const ThresholdRow& row : rows) {
-    table.row({row.is_taken ? "*" : "", size_text(row.threshold), std::to_string(row.groups),
+    table.row({row.is_taken ? "*" : "", quantity_text(row.threshold), std::to_string(row.groups),
                size_text(row.largest), time_of(row, style), row.time ? size_text(row.peak) : ""});
     if (!row.time)
       table.note(style.dim("  " + row.why_not));

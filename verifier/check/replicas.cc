@@ -1,6 +1,8 @@
 #include <array>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +24,7 @@ std::vector<ValueId> values_of(const Program& program, const Reshard& reshard, s
                                const std::map<std::string_view, ValueId>& by_name) {
   std::vector<ValueId> values;
   for (const Reshard& each : program.reshards)
-    if (&each == &reshard || (!each.site.empty() && each.site == reshard.site)) {
+    if (each.meets(reshard)) {
       const Reshard::Array& moved = each.arrays[array];
       values.push_back(by_name.at(each.to == Reshard::To::Groups ? moved.to : moved.from));
     }
@@ -35,7 +37,10 @@ std::vector<Check> replicas_equal(const Program& program, const DeviceValues& va
   const Mesh& mesh = program.mesh;
   const std::map<std::string_view, ValueId> by_name = values_by_name(program);
   std::vector<Check> checks;
-  for (const Reshard& reshard : program.reshards) {
+  for (size_t r = 0; r < program.reshards.size(); ++r) {
+    const Reshard& reshard = program.reshards[r];
+    if (met_before(program, r))
+      continue;
     const std::array axis = {*mesh.axis(reshard.axis)};
     const std::string pointer = reshard.origin ? reshard.origin->pointer : "/program";
     size_t compared = 0;

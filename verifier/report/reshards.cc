@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -97,7 +98,10 @@ std::vector<std::string> labels_of_reshards(const Program& program) {
   if (program.reshards.empty())
     return labels;
   const std::map<std::string_view, ValueId> values = values_by_name(program);
-  for (const Reshard& reshard : program.reshards) {
+  for (size_t r = 0; r < program.reshards.size(); ++r) {
+    const Reshard& reshard = program.reshards[r];
+    if (met_before(program, r))
+      continue;
     const auto label = [&](const std::string& text) {
       labels.push_back(fmt::format("reshard \"{}\": {}", reshard.name(), text));
     };

@@ -10,6 +10,7 @@
 #include "models/base/amount_text.h"
 #include "models/base/diagnostics.h"
 #include "models/program/rules.h"
+#include "models/scenario/quantity_text.h"
 #include "models/scenario/reader.h"
 #include "tests/support/tries.h"
 #include "tests/tools/reference/examples.h"
@@ -81,10 +82,10 @@ TEST_CASE("docs/mpmd.md: the table has the figures of each threshold") {
   options.data = Data::Off;
   options.proof_budget = 0;
   options.slack_budget = 0;
-  for (const int64_t mebibytes : {0, 256, 896, 1024, 1792, 3584, 8192}) {
-    if (!is_tried(static_cast<uint64_t>(mebibytes)))
+  for (const int64_t kibibytes : {0, 262144, 917504, 1048576, 1835008, 3670016, 6816000}) {
+    if (!is_tried(static_cast<uint64_t>(kibibytes)))
       continue;
-    const Bytes threshold(mebibytes << 20);
+    const Bytes threshold(kibibytes << 10);
     const Report report =
         run(with_threshold(scenario, "q0.stage", threshold, options.limits), options);
     const ReshardReport& row = report.reshards.front();
@@ -96,7 +97,7 @@ TEST_CASE("docs/mpmd.md: the table has the figures of each threshold") {
         size += reshard.arrays[array].size;
       largest = std::max(largest, size);
     }
-    const std::string line = fmt::format("\n| {} | {} | {} | {} | {} |\n", size_text(threshold),
+    const std::string line = fmt::format("\n| {} | {} | {} | {} | {} |\n", quantity_text(threshold),
                                          reshard.transfers.size(), size_text(largest),
                                          time_text(row.end - row.start), size_text(row.peak));
     CAPTURE(line);

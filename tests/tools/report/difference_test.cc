@@ -166,6 +166,17 @@ TEST_CASE("diff: a time, on its device; start before end") {
   CHECK(finding.first.b == "5 ps");
 }
 
+TEST_CASE("diff: a value that other devices have") {
+  RunRecord other = record();
+  other.values[1].per_device[0].reset();
+  other.fingerprint = "01";
+  const Finding found = only(record(), other);
+  CHECK(found.first.what == "is there");
+  CHECK(found.first.device == LogicalId(0));
+  CHECK(found.first.a == "yes");
+  CHECK(found.first.b == "no");
+}
+
 TEST_CASE("diff: a saved report has times over all devices") {
   RunRecord b = record();
   for (RecordedOp& op : b.ops)
