@@ -105,7 +105,7 @@ void ProgramBuilder::argument(std::string name, ValueType type, std::optional<Or
   }
   if (on) {
     ORRERY_CHECK(std::is_sorted(on->begin(), on->end()), "an argument's devices ascend");
-    limited_.emplace(*definition->value, *on);
+    limited_.emplace(*definition->value, Limit{*on, *definition->value});
   }
   program_.arguments.push_back({*definition->value, std::move(on)});
 }
@@ -201,7 +201,7 @@ std::optional<LogicalId> ProgramBuilder::first_without(ValueId value) {
     return std::nullopt;
   const auto [known, added] = without_.emplace(value, std::nullopt);
   if (added) {
-    const std::vector<LogicalId>& on = limited->second;
+    const std::vector<LogicalId>& on = limited->second.devices;
     const std::vector<LogicalId>& devices = program_.threads.back().devices;
     const auto lacking = std::find_if(devices.begin(), devices.end(),
                                       [&](LogicalId device) { return !index_among(on, device); });
@@ -213,9 +213,10 @@ std::optional<LogicalId> ProgramBuilder::first_without(ValueId value) {
 
 /// Says where a value is that this device lacks: in which groups, if a reshard has put it there.
 std::string ProgramBuilder::whereabouts(ValueId value, LogicalId without) const {
+  const std::string& name = program_.value(limited_.at(value).of).name;
   for (const Reshard& reshard : program_.reshards)
     for (const Reshard::Array& array : reshard.arrays)
-      if (reshard.to == Reshard::To::Groups && array.to == program_.value(value).name)
+      if (reshard.to == Reshard::To::Groups && array.to == name)
         return fmt::format("only group{} {} of axis \"{}\" ha{}",
                            array.groups.size() == 1 ? "" : "s", fmt::join(array.groups, ", "),
                            reshard.axis, array.groups.size() == 1 ? "s" : "ve");
@@ -422,7 +423,7 @@ std::optional<OpId> ProgramBuilder::make_op(const OpRequest& request, const OpRu
     const std::vector<LogicalId>& devices = program_.threads.back().devices;
     std::vector<LogicalId> held = held_on(devices, op.attributes);
     if (held.size() < devices.size())
-      limited_.emplace(op.results.front(), std::move(held));
+      limited_.emplace(op.results.front(), Limit{std::move(held), op.results.front()});
   }
   sites_.follow_tokens(op);
   const OpId id(program_.ops.size());

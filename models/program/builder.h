@@ -200,7 +200,12 @@ class ProgramBuilder {
   Diagnostics& diagnostics_;
   Program program_;
   SiteBuilder sites_;
-  std::map<ValueId, std::vector<LogicalId>> limited_;    // the values that are not on every device
+  /// A Limit says where a value is. A loop's carry is where its initial value is.
+  struct Limit {
+    std::vector<LogicalId> devices;
+    ValueId of;  // an argument, or the result of a reshard
+  };
+  std::map<ValueId, Limit> limited_;  // the values that are not on every device of their thread
   std::map<ValueId, std::optional<LogicalId>> without_;  // results of first_without for the thread
   Definitions defined_;
   std::multimap<std::string, size_t, std::less<>> loops_named_;  // regions

@@ -260,6 +260,20 @@ TEST_CASE("logically_stacked: what it refuses") {
         "\"s\", so that its copies can be stacked, got f32[2]{V:s}");
 }
 
+TEST_CASE("reshards: a loop carries a value that some groups have, but its body does not read it") {
+  const auto looped = [](const std::string& body) {
+    return said("[" + to_groups("a", R"({"mesh_ids": [1], "spec": ["m"]})") +
+                R"(, {"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "p"},
+ "body": [)" + body +
+                R"(], "yield": {"h": "h"}}])");
+  };
+  CHECK(looped("") == "");
+  CHECK(
+      looped(R"({"id": "n", "op": "neg", "of": "h"})")
+          .find("/program/1/body/0/of: neg \"l.n\": expected an array that every device of program "
+                "\"main\" has, got \"h\", which only group 1 of axis \"s\" has") == 0);
+}
+
 /// Programs that read a value on some groups, in ops of one program or several.
 TEST_CASE("reshards: a value is read only where it is") {
   test::holds_for_all("a value is read only where it is", [] {
