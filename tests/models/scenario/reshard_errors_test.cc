@@ -184,6 +184,17 @@ TEST_CASE("reshards to the mesh: what they refuse") {
   }
 }
 
+TEST_CASE("reshards to the mesh: extents must divide") {
+  Small small;
+  small.mesh = R"({"s": 2, "m": 2})";
+  small.arrays = R"({"k": {"shape": [2], "dtype": "f32", "on": {"s": 1}}})";
+  small.program = "[" + to_mesh("k", R"([["s", "m"]])") + "]";
+  CHECK(error_of(small.text())
+            .find("/program/0/specs/0: mpmd_to_spmd_reshard \"r\": expected dimension 0 of extent "
+                  "2 to be "
+                  "divisible by 4, the size of \"s\", \"m\"") != std::string::npos);
+}
+
 TEST_CASE("reshards: programs that meet must move alike") {
   const auto program = [](const std::string& on, const std::string& name,
                           const std::string& threshold) {
