@@ -122,10 +122,8 @@ Scenario made_again(Scenario scenario, size_t changed, const Limits& limits) {
     at.pointer += "/of";
     std::string message = error.diagnostics().front().message;
     if (reshard.found_threshold)
-      message += fmt::format(
-          " (the threshold is not given, and {} is a third of what a device has "
-          "left)",
-          size_text(*reshard.threshold));
+      message += fmt::format(" (the threshold is not given, and {} was found)",
+                             size_text(*reshard.threshold));
     throw InputError(scenario.file, {{at, message}});
   }
 }

@@ -55,8 +55,8 @@ TypeOutcome held_or_zeros_type(const TypeContext& context) {
   return std::vector<ValueType>{std::move(type)};
 }
 
-/// Returns the operand, or zeros of its dtype. The device may lack the operand; then any other is
-/// given, or none.
+/// Returns the operand, or zeros. A device that lacks the operand is given none. Bounds on errors
+/// (Errors::Moved) are f64, whatever the result is.
 Tensor operand_or_zeros(const LocalCall& call) {
   if (is_among(call.attributes, call.device))
     return call.operand(0);

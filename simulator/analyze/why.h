@@ -88,9 +88,8 @@ struct ValueLife {
   std::vector<ValueId> together;  // the other values of the thread in the same storage
 };
 
-/// Returns an entry for each thread whose list holds the value, and for each time for which some of
-/// its devices hold it. `memory` is the
-/// profile of the program.
+/// Returns the entries of the threads whose lists hold the value. A thread has several entries if
+/// some of its devices hold it longer than others. `memory` is the profile of the program.
 std::vector<ValueLife> value_lives(const Program& program, const Lowered& lowered,
                                    const MemoryPolicy& policy, const MemoryProfile& memory,
                                    ValueId value);

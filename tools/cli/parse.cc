@@ -397,7 +397,7 @@ void add_show_mpmd(CLI::App& show, ShowMpmdCommand& mpmd) {
   add_limits(command, mpmd.limits);
   command.footer(
       "Examples:\n"
-      "  orrery show mpmd scenarios/mpmd-weights.json w0\n"
+      "  orrery show mpmd scenarios/mpmd-weights.json q0.stage\n"
       "  orrery show mpmd --queries queries.jsonl\n"
       "Exit codes: 0 shown, 2 the input or a line of the queries is wrong, 3 a bug in orrery.\n");
 }

@@ -33,7 +33,7 @@ struct OpEntry {
   const OpReport& last() const { return *runs.back(); }
 };
 
-/// Returns of which of the program's reshards the op is a part.
+/// Returns the reshard that the op is a part of, by its index in the program.
 std::optional<uint32_t> reshard_of(const OpEntry& entry, const Report& report);
 /// Returns "spmd_to_mpmd_reshard" or "mpmd_to_spmd_reshard".
 std::string_view op_name(Reshard::To to);

@@ -111,8 +111,8 @@ std::vector<std::string> labels_of_reshards(const Program& program) {
     }
     if (reshard.found_threshold)
       label(
-          fmt::format("threshold {}, a third of the least memory that a device has left (not "
-                      "given)",
+          fmt::format("threshold {}, a third of the least that a device's memory is above its "
+                      "peak so far (not given)",
                       size_text(*reshard.threshold)));
     const std::vector<Bytes> targets = target_bytes(reshard, program, values);
     const auto largest = std::max_element(targets.begin(), targets.end());

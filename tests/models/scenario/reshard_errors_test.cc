@@ -53,6 +53,15 @@ std::string to_mesh(const std::string& of, const std::string& spec) {
 }
 const std::string kWhole = R"({"mesh_ids": [0], "spec": []})";
 
+/// Checks the first error of each program.
+void check(const std::vector<Case>& cases) {
+  for (const Case& each : cases) {
+    CAPTURE(each.part);
+    const std::string error = said("[" + each.part + "]");
+    CHECK(error.substr(0, error.find('\n')) == each.error);
+  }
+}
+
 TEST_CASE("reshards to groups: what they refuse") {
   const std::vector<Case> cases = {
       {to_groups("a", R"({"mesh_ids": [0], "spec": ["m"]})"), ""},
@@ -134,11 +143,7 @@ TEST_CASE("reshards to groups: what they refuse") {
  "shardings": [{"mesh_ids": [0], "spec": []}, {"mesh_ids": [1], "spec": []}], "threshold": "128 B"})",
        ""},
   };
-  for (const Case& each : cases) {
-    CAPTURE(each.part);
-    const std::string error = said("[" + each.part + "]");
-    CHECK(error.substr(0, error.find('\n')) == each.error);
-  }
+  check(cases);
 }
 
 TEST_CASE("reshards to groups: arrays are of fewer than 2^63 bytes together") {
@@ -177,11 +182,7 @@ TEST_CASE("reshards to the mesh: what they refuse") {
       {R"({"id": ["r"], "op": "mpmd_to_spmd_reshard", "of": ["g"], "mpmd_axis": "s", "specs": []})",
        "/program/0/specs: expected a list of specs, one for each of 1 ids, got 0"},
   };
-  for (const Case& each : cases) {
-    CAPTURE(each.part);
-    const std::string error = said("[" + each.part + "]");
-    CHECK(error.substr(0, error.find('\n')) == each.error);
-  }
+  check(cases);
 }
 
 TEST_CASE("reshards to the mesh: extents must divide") {
