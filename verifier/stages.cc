@@ -8,7 +8,7 @@
 
 #include "models/base/check.h"
 #include "models/program/loops.h"
-#include "models/program/op_overflow.h"
+#include "models/program/op.h"
 #include "models/program/unroll.h"
 #include "models/scenario/cluster_json.h"
 #include "simulator/analyze/slack.h"

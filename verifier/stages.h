@@ -30,7 +30,7 @@
 #include "simulator/analyze/critical_path.h"
 #include "simulator/event/recording.h"
 #include "simulator/lower/choice.h"
-#include "simulator/lower/faults.h"
+#include "simulator/lower/lower.h"
 #include "simulator/lower/schedule_maker.h"
 #include "simulator/memory/profile.h"
 #include "simulator/network/demand.h"

@@ -1,11 +1,10 @@
-#include "models/mesh/mpmd_array.h"
-
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "models/base/diagnostics.h"
+#include "models/mesh/mpmd.h"
 
 namespace orrery {
 

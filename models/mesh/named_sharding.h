@@ -6,7 +6,7 @@
 // The device at a logical id of the mesh holds, per dimension, the block whose number is the id's
 // index over the axes of that dimension. With logical ids, the block of id d is on the device at
 // position ids[d] instead. An HloSharding (hlo_sharding.h) says the same without names. An SdyArray
-// (sdy_sharding.h) says it without devices, apart from these ids.
+// says it without devices, apart from these ids.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,12 +18,35 @@
 
 #include "models/array/shape.h"
 #include "models/base/callable.h"
+#include "models/base/id.h"
 #include "models/mesh/device_mesh.h"
 #include "models/mesh/hlo_sharding.h"
 #include "models/mesh/partition_spec.h"
-#include "models/mesh/sdy_sharding.h"
 
 namespace orrery {
+
+struct SdyDim {
+  std::vector<std::string> axes;  // major to minor
+  bool open = false;              // whether the compiler may cut it by further axes
+  friend bool operator==(const SdyDim&, const SdyDim&) = default;
+};
+
+/// An SdyArray is a sharding as Shardy takes it: with the names of axes, and dimensions that the
+/// compiler may cut further.
+struct SdyArray {
+  std::vector<SdyDim> dims;
+  std::optional<std::vector<LogicalId>> device_ids = {};
+  std::vector<std::string> replicated_axes = {};  // along which it must copy; in mesh order
+  std::vector<std::string> unreduced_axes = {};   // in mesh order
+  friend bool operator==(const SdyArray&, const SdyArray&) = default;
+
+  /// Returns what JAX's repr does: "SdyArray([{'x', ?}, {}], device_ids=(1, 0),
+  /// replicated_axes=frozenset({'y'}))", the set sorted. JAX does not print unreduced axes.
+  std::string text() const;
+};
+
+/// Returns the array of that rank that the compiler may cut as it likes (JAX's AUTO).
+SdyArray open_array(size_t rank);
 
 struct ShardingParts {
   DeviceMesh mesh;

@@ -1,9 +1,8 @@
-#include "models/mesh/sdy_sharding.h"
-
 #include <set>
 
 #include <fmt/format.h>
 
+#include "models/mesh/named_sharding.h"
 #include "models/mesh/partition_spec.h"
 
 namespace orrery {

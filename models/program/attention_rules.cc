@@ -15,7 +15,6 @@
 #include "models/program/builder.h"
 #include "models/program/families.h"
 #include "models/program/local_parameters.h"
-#include "models/program/type_checks.h"
 
 namespace orrery {
 

@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "models/base/check.h"
-#include "models/program/did_you_mean.h"
+#include "models/base/diagnostics.h"
 #include "models/program/groups.h"
 #include "models/program/holders.h"
 #include "models/program/op_rules.h"

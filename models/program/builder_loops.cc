@@ -1,4 +1,5 @@
-// This is the part of builder.h that makes regions (loop.h), and finds names of single iterations.
+// This is the part of builder.h that makes regions (program.h), and finds names of single
+// iterations.
 
 #include <algorithm>
 #include <utility>

@@ -16,7 +16,6 @@
 #include "models/program/families.h"
 #include "models/program/groups.h"
 #include "models/program/states.h"
-#include "models/program/type_checks.h"
 
 namespace orrery {
 

@@ -10,7 +10,6 @@
 
 #include "models/program/collective_types.h"
 #include "models/program/families.h"
-#include "models/program/type_checks.h"
 
 namespace orrery {
 

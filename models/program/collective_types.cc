@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "models/array/work.h"
+#include "models/program/families.h"
 #include "models/program/groups.h"
 #include "models/program/states.h"
-#include "models/program/type_checks.h"
 
 namespace orrery {
 

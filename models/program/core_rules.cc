@@ -16,7 +16,6 @@
 #include "models/program/builder.h"
 #include "models/program/cores.h"
 #include "models/program/families.h"
-#include "models/program/type_checks.h"
 
 namespace orrery {
 

@@ -10,8 +10,7 @@
 
 #include "models/base/diagnostics.h"
 #include "models/program/builder.h"
-#include "models/program/did_you_mean.h"
-#include "models/program/type_checks.h"
+#include "models/program/families.h"
 
 namespace orrery {
 

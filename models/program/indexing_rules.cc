@@ -11,7 +11,6 @@
 #include "models/array/kernels.h"
 #include "models/program/families.h"
 #include "models/program/local_parameters.h"
-#include "models/program/type_checks.h"
 
 namespace orrery {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // This file says which iterations of its loops a program is written with (unroll.h). This follows
-// from the regions (loop.h) alone. An iteration is determined by its carries. Each carry holds a
+// from the regions (program.h) alone. An iteration is determined by its carries. Each carry holds a
 // value that was made a few iterations ago, a value from outside of the loop, or one that is passed
 // round a ring of carries. So, after the first iterations, each iteration has the same inputs as
 // the one a period before, shifted by a period. Whole periods of such iterations may be left out.

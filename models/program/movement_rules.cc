@@ -13,7 +13,6 @@
 #include "models/mesh/partition_spec.h"
 #include "models/program/families.h"
 #include "models/program/local_parameters.h"
-#include "models/program/type_checks.h"
 
 namespace orrery {
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/base/diagnostics.h"
 #include "models/program/builder.h"
-#include "models/program/did_you_mean.h"
 #include "models/program/groups.h"
 
 namespace orrery {

@@ -10,9 +10,9 @@
 #include <fmt/ranges.h>
 
 #include "models/program/collective_types.h"
+#include "models/program/families.h"
 #include "models/program/groups.h"
 #include "models/program/states.h"
-#include "models/program/type_checks.h"
 
 namespace orrery {
 

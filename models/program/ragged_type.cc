@@ -4,8 +4,8 @@
 
 #include "models/base/compiler.h"
 #include "models/program/collective_types.h"
+#include "models/program/families.h"
 #include "models/program/ragged.h"
-#include "models/program/type_checks.h"
 
 namespace orrery {
 

@@ -1,6 +1,6 @@
-#include "models/program/reaches.h"
-
 #include <algorithm>
+
+#include "models/program/iterations.h"
 
 namespace orrery {
 

@@ -8,7 +8,6 @@
 
 #include "models/array/kernels.h"
 #include "models/program/families.h"
-#include "models/program/type_checks.h"
 
 namespace orrery {
 

@@ -10,7 +10,6 @@
 #include "models/array/text.h"
 #include "models/program/families.h"
 #include "models/program/groups.h"
-#include "models/program/type_checks.h"
 
 namespace orrery {
 

@@ -1,11 +1,10 @@
-#include "models/program/type_checks.h"
-
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "models/array/kernels.h"
 #include "models/array/text.h"
+#include "models/program/families.h"
 
 namespace orrery {
 

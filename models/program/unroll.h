@@ -1,10 +1,10 @@
 #pragma once
 
-// unrolled() makes a program with written iterations from one with regions (loop.h). A report shows
-// this program. unrolled() walks each body once for each iteration that it writes. For every value
-// of the region it knows the newest written value: a param is the value that the iteration before
-// yielded. An iteration is a copy under names of its own, "l[3].y" for "l[].y". Its ops meet at
-// sites of its own.
+// unrolled() makes a program with written iterations from one with regions (program.h). A report
+// shows this program. unrolled() walks each body once for each iteration that it writes. For every
+// value of the region it knows the newest written value: a param is the value that the iteration
+// before yielded. An iteration is a copy under names of its own, "l[3].y" for "l[].y". Its ops meet
+// at sites of its own.
 //
 // Once an iteration begins as an earlier one did, the later ones repeat with that period. Whole
 // periods between the first and the last are then left out. An iteration is kept if an exit reads a

@@ -18,7 +18,6 @@
 #include "models/scenario/literal.h"
 #include "models/scenario/placement.h"
 #include "models/scenario/size_limits.h"
-#include "models/scenario/spec_reader.h"
 #include "models/scenario/syntax.h"
 
 namespace orrery {

@@ -1,5 +1,3 @@
-#include "models/scenario/data.h"
-
 #include <bit>
 
 #include "models/array/arith.h"
@@ -12,6 +10,7 @@
 #include "models/base/hash.h"
 #include "models/program/groups.h"
 #include "models/scenario/placement.h"
+#include "models/scenario/scenario.h"
 
 namespace orrery {
 

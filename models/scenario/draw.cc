@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "models/base/diagnostics.h"
-#include "models/program/did_you_mean.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/holes.h"
 

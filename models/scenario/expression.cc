@@ -12,7 +12,6 @@
 #include "models/base/check.h"
 #include "models/base/diagnostics.h"
 #include "models/base/quantity.h"
-#include "models/program/did_you_mean.h"
 
 namespace orrery {
 

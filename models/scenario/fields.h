@@ -13,7 +13,6 @@
 
 #include "models/array/dtype.h"
 #include "models/base/diagnostics.h"
-#include "models/program/did_you_mean.h"
 #include "models/scenario/document.h"
 #include "models/scenario/quantity_text.h"
 

@@ -1,5 +1,5 @@
 // This part of program_reader.h reads "fori_loop", a loop with a fixed trip count, as a region
-// (models/program/loop.h). The body is read once and stands for any iteration.
+// (models/program/program.h). The body is read once and stands for any iteration.
 //
 // In {"id": "layers", "op": "fori_loop", "lower": 0, "upper": 4, "index": "i", "carry": {"h": "x"},
 // "body": [...], "yield": {"h": "y"}} the body's op "y" becomes "layers[].y", and iteration 2 calls

@@ -15,7 +15,6 @@
 
 #include "models/base/diagnostics.h"
 #include "models/mesh/mpmd.h"
-#include "models/mesh/mpmd_array.h"
 #include "models/scenario/document.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/query_reader.h"

@@ -18,7 +18,7 @@ class Fields;
 
 /// Reads a scenario. Messages name the text by `file_name`. If `cluster` is given, it replaces the
 /// cluster of the text, which is not looked at. The loops of the program are regions
-/// (models/program/loop.h), whose iterations are checked too. Throws InputError with all errors,
+/// (models/program/program.h), whose iterations are checked too. Throws InputError with all errors,
 /// each with its position.
 Scenario read_scenario(std::string file_name, std::string_view text, const Limits& limits = {},
                        const std::optional<Cluster>& cluster = {});

@@ -14,8 +14,8 @@
 #include "models/mesh/mpmd.h"
 #include "models/program/iteration_name.h"
 #include "models/scenario/fields.h"
+#include "models/scenario/placement.h"
 #include "models/scenario/program_reader.h"
-#include "models/scenario/spec_reader.h"
 
 namespace orrery {
 

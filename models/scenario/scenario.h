@@ -9,8 +9,7 @@
 //   document.h      text -> a tree of values with their positions, within size_limits.h
 //   fields.h        one value -> a number, a name, a quantity, the members of an object
 //   cluster_json.h  "cluster" -> a Cluster; figure_reader.h its figures with their sources
-//   placement.h     "mesh", "on" and states: how arrays lie on the mesh
-//   spec_reader.h   "spec", "corrected" and "hlo": how the mesh cuts them
+//   placement.h     "mesh", "on", states, "spec" and "hlo": how arrays lie on the mesh
 //   arrays_reader.h "arrays" and "outputs": what enters and leaves the program
 //   program_reader.h "program" -> calls of a ProgramBuilder, op by op (op_reader.h)
 //   transform_reader.h "transform" -> the transforms that make another program from it
@@ -19,12 +18,14 @@
 // The key of a part, its default and its errors stand in that part's reader and nowhere else;
 // tools/reference makes the JSON schema and docs/ops.md from the same tables.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "models/array/tensor.h"
+#include "models/base/id.h"
 #include "models/fabric/fabric.h"
 #include "models/mesh/partition_spec.h"
 #include "models/program/iterations.h"
@@ -119,5 +120,14 @@ struct WrittenScenario {
 /// Writes the iterations of `given`. With `limits`, throws InputError if the program exceeds them.
 WrittenScenario written(const Scenario& given, LongLoops long_loops,
                         const Limits* limits = nullptr);
+
+/// Returns the part of `array` on device `id`. An element depends only on its place in the global
+/// array, so devices that hold the same part hold the same bits. Iota counts in row-major order and
+/// converts each count to the dtype. Random elements are drawn one by one, from the run's `seed`,
+/// the array's own seed and its name, or the name that its init has. Floats are fractions of either
+/// sign from 1/16 to 1, as many in each power of two. All bits of their dtype are random, so sums
+/// of them round in every dtype, and overflow in none. Integers, and floats where asked for, are
+/// whole numbers of -4..4 (0..8 for unsigned dtypes, -1..1 for 8-bit floats), and pred is 0 or 1.
+Tensor initial_value(const Scenario& scenario, const Array& array, LogicalId id, uint64_t seed);
 
 }  // namespace orrery

@@ -1,5 +1,3 @@
-#include "models/scenario/spec_reader.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,6 +9,7 @@
 
 #include "models/mesh/named_sharding.h"
 #include "models/program/groups.h"
+#include "models/scenario/placement.h"
 
 namespace orrery {
 

@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "models/base/callable.h"
-#include "models/program/did_you_mean.h"
+#include "models/base/diagnostics.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/placement.h"
 

@@ -17,8 +17,7 @@
 #include "models/scenario/document.h"
 #include "models/scenario/size_limits.h"
 #include "models/transform/batch.h"
-#include "models/transform/transpose.h"
-#include "models/transform/vjp.h"
+#include "models/transform/gradients.h"
 
 namespace orrery {
 

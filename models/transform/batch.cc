@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "models/base/diagnostics.h"
 #include "models/program/builder.h"
-#include "models/program/did_you_mean.h"
 #include "models/program/groups.h"
 #include "models/program/loops.h"
 #include "models/transform/batch_walk.h"

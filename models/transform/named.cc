@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "models/program/did_you_mean.h"
+#include "models/base/diagnostics.h"
 
 namespace orrery {
 

@@ -1,5 +1,3 @@
-#include "models/transform/parts.h"
-
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -7,6 +5,7 @@
 
 #include "models/base/check.h"
 #include "models/program/builder.h"
+#include "models/transform/gradients.h"
 #include "models/transform/program_copy.h"
 
 namespace orrery {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "models/program/did_you_mean.h"
+#include "models/base/diagnostics.h"
 #include "models/program/iteration_name.h"
 #include "models/program/loops.h"
 #include "models/program/rules.h"

@@ -1,5 +1,3 @@
-#include "models/transform/transpose.h"
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -13,6 +11,7 @@
 #include "models/program/builder.h"
 #include "models/program/states.h"
 #include "models/transform/backward_pass.h"
+#include "models/transform/gradients.h"
 #include "models/transform/program_copy.h"
 
 namespace orrery {

@@ -1,5 +1,3 @@
-#include "models/transform/vjp.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -10,6 +8,7 @@
 #include "models/program/builder.h"
 #include "models/program/loops.h"
 #include "models/transform/backward_pass.h"
+#include "models/transform/gradients.h"
 #include "models/transform/program_copy.h"
 
 namespace orrery {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/program/op_overflow.h"
+#include "models/program/op.h"
 #include "simulator/analyze/list_runs.h"
 
 namespace orrery {

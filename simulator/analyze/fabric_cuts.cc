@@ -1,5 +1,3 @@
-#include "simulator/analyze/fabric_cuts.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <functional>
@@ -14,6 +12,7 @@
 
 #include "models/base/compiler.h"
 #include "models/fabric/topology.h"
+#include "simulator/analyze/fabric_bounds.h"
 
 namespace orrery {
 namespace {

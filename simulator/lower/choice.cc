@@ -10,7 +10,6 @@
 #include "models/base/amount_text.h"
 #include "models/base/check.h"
 #include "models/base/diagnostics.h"
-#include "models/program/did_you_mean.h"
 #include "models/program/sides.h"
 #include "models/scenario/quantity_text.h"
 #include "simulator/algorithm/hierarchical.h"

@@ -1,5 +1,3 @@
-#include "simulator/lower/faults.h"
-
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -9,6 +7,7 @@
 #include "models/base/hash.h"
 #include "models/program/rules.h"
 #include "models/scenario/size_limits.h"
+#include "simulator/lower/lower.h"
 
 namespace orrery {
 

@@ -17,9 +17,9 @@
 
 #include "models/base/amount_text.h"
 #include "models/base/compiler.h"
-#include "models/program/did_you_mean.h"
+#include "models/base/diagnostics.h"
 #include "models/program/loops.h"
-#include "models/program/op_overflow.h"
+#include "models/program/op.h"
 #include "models/program/op_request.h"
 #include "models/program/ragged.h"
 #include "models/program/rules.h"

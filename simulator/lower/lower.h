@@ -13,15 +13,19 @@
 //     stored once.
 //  4. Each message must have a route (network/paths.h).
 // A figure that the cluster lacks is an error if there is no sensible default. Else it becomes a
-// label of the result (assumptions.h). Faults are applied to the finished result (faults.h).
+// label of the result (assumptions.h). Faults are applied to the finished result (apply_faults).
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "models/base/diagnostics.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
+#include "models/scenario/fault.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
 #include "simulator/lower/schedule_maker.h"
@@ -62,5 +66,21 @@ Lowered lower(const Program& program, const Cluster& cluster, Diagnostics& diagn
 Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorithm,
                    const Program& program, const DeviceFigures& device,
                    std::optional<TransportFigures> transport = std::nullopt);
+
+// faults.cc applies faults to a cluster and a lowered program. The algorithms stay those of the
+// healthy cluster, as on a machine that breaks after the choice. So the schedules stay the same,
+// and executors need not know of faults.
+
+/// The parts of the healthy cluster that faults replace in a run.
+struct FaultEffects {
+  std::optional<Fabric> fabric;       // if some link changed; links keep their ids
+  std::vector<Instant> device_start;  // per logical id; empty: all begin at 0
+};
+
+/// Lengthens the local ops of `lowered`, and returns the other effects. The amount drawn for an op
+/// depends only on the seed, the op's name and the device; that for a link only on the seed and the
+/// link's id. Throws Overflow.
+FaultEffects apply_faults(std::span<const Fault> faults, const Program& program,
+                          const Fabric& healthy, uint64_t seed, Lowered& lowered);
 
 }  // namespace orrery

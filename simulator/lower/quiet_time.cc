@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/base/compiler.h"
-#include "models/program/op_overflow.h"
+#include "models/program/op.h"
 #include "models/program/program.h"
 #include "simulator/lower/choice.h"
 #include "simulator/lower/lower.h"

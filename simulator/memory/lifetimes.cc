@@ -8,7 +8,7 @@
 
 #include "models/base/compiler.h"
 #include "models/program/loops.h"
-#include "models/program/op_overflow.h"
+#include "models/program/op.h"
 #include "models/program/op_rules.h"
 #include "simulator/schedule/tape.h"
 

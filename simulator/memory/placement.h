@@ -13,7 +13,7 @@
 
 #include "models/base/id.h"
 #include "models/base/quantity.h"
-#include "models/program/op_overflow.h"
+#include "models/program/op.h"
 #include "simulator/memory/lifetimes.h"
 
 namespace orrery {

@@ -10,7 +10,7 @@
 #include "models/base/amount_text.h"
 #include "models/base/check.h"
 #include "models/program/holders.h"
-#include "models/program/op_overflow.h"
+#include "models/program/op.h"
 #include "simulator/memory/lifetimes.h"
 #include "simulator/memory/placement.h"
 

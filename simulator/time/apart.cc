@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "models/program/op_overflow.h"
+#include "models/program/op.h"
 #include "simulator/time/state_budget.h"
 
 namespace orrery {

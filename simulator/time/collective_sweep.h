@@ -18,7 +18,7 @@
 
 #include "models/base/compiler.h"
 #include "models/base/quantity.h"
-#include "models/program/op_overflow.h"
+#include "models/program/op.h"
 #include "simulator/event/event_log.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/digest.h"

@@ -19,7 +19,7 @@
 #include "models/base/callable.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
-#include "models/program/op_overflow.h"
+#include "models/program/op.h"
 #include "models/program/program.h"
 #include "simulator/event/event_log.h"
 #include "simulator/schedule/list_progress.h"

@@ -9,7 +9,7 @@
 
 #include "models/base/check.h"
 #include "models/base/random.h"
-#include "models/program/op_overflow.h"
+#include "models/program/op.h"
 #include "simulator/network/max_min.h"
 #include "simulator/schedule/run_table.h"
 #include "simulator/time/collective_engine.h"

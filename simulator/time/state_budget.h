@@ -7,7 +7,7 @@
 
 #include "models/base/compiler.h"
 #include "models/base/id.h"
-#include "models/program/op_overflow.h"
+#include "models/program/op.h"
 #include "models/scenario/size_limits.h"
 
 namespace orrery {

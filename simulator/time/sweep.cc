@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "models/base/check.h"
-#include "models/program/op_overflow.h"
+#include "models/program/op.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/run_table.h"
 #include "simulator/time/apart.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/program/op_overflow.h"
+#include "models/program/op.h"
 #include "simulator/schedule/walk.h"
 #include "simulator/time/collective_sweep.h"
 

@@ -39,11 +39,6 @@ struct HostRun {
   Stop stop;  // if not finished, the program hangs and later values are missing
 };
 
-/// Returns the results of one local op on one device, by the op's rules. The host executor and the
-/// definitions share it, since a local op is its own definition. `operands` are in the op's order.
-std::vector<Tensor> evaluate_local(const Program& program, const Op& op,
-                                   std::span<const Tensor* const> operands, LogicalId device);
-
 // Some ops stand for several others in one kernel (OpRules::body). Their values are computed by the
 // ops of this body, on the host and on GPUs.
 
@@ -64,11 +59,6 @@ class Bodies {
   std::map<const Op*, Program> made_;
 };
 
-/// An EvaluateLocal computes the results of a local op on a device.
-using EvaluateLocal = std::vector<Tensor> (*)(const Program& program, const Op& op,
-                                              std::span<const Tensor* const> operands,
-                                              LogicalId device);
-
 /// Returns the values of a body, given its arguments.
 std::vector<std::optional<Tensor>> body_values(const Program& body,
                                                std::span<const Tensor* const> operands,
@@ -77,17 +67,6 @@ std::vector<std::optional<Tensor>> body_values(const Program& body,
 /// Returns the outputs of a body, given its arguments.
 std::vector<Tensor> run_body(const Program& body, std::span<const Tensor* const> operands,
                              EvaluateLocal local = evaluate_local);
-
-/// HostKernels compute the elements. Definitions are computed by ours, so they judge other folds.
-/// Other local ops are judged only where expectations compare their results, as those of laws do:
-/// a local op is its own definition.
-struct HostKernels {
-  /// Computes the results of a local op on a device.
-  EvaluateLocal local = evaluate_local;
-  /// Folds the elements of two slices, in a step of a collective.
-  void (*fold)(const Folding& folding, Combine combine, std::byte* target, const std::byte* left,
-               const std::byte* right, int64_t count) = combine_into;
-};
 
 /// Runs a program. `arguments` has the program's arguments on every device. `ended` is called for
 /// each run of a collective when its last member has ended. `shared` has the orders of other walks

@@ -1,7 +1,7 @@
 #pragma once
 
 // LiveValues has the values that a run still needs, while it runs: one tensor for each device and
-// each iteration that a later run may read. Reaches (models/program/reaches.h) says which
+// each iteration that a later run may read. Reaches (models/program/iterations.h) says which
 // iterations these are, so the memory does not grow with the trip counts. Values outside loops
 // stay, and so does the latest iteration of every value.
 //
@@ -17,7 +17,6 @@
 #include "models/array/tensor.h"
 #include "models/program/iterations.h"
 #include "models/program/program.h"
-#include "models/program/reaches.h"
 #include "simulator/schedule/list_progress.h"
 #include "simulator/values/values.h"
 

@@ -5,13 +5,19 @@
 // run. provenance.h walks one schedule with folds instead of numbers (fold_table.h, piece_map.h),
 // and fold_values.h computes the values of the folds.
 //
-// DeviceValues has the values: one tensor per value and device that has it. live_values.h has those
-// that a run still needs, and member_memory.h the memory of a member of a collective.
+// This header has what all of these share. DeviceValues has the values: one tensor per value and
+// device that has it. HostKernels compute elements on the host. live_values.h has the values that a
+// run still needs, and member_memory.h the memory of a member of a collective.
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "models/array/combine.h"
 #include "models/array/tensor.h"
+#include "models/array/work.h"
 #include "models/base/id.h"
 #include "models/program/holders.h"
 #include "models/program/program.h"
@@ -43,6 +49,27 @@ class DeviceValues {
   std::vector<size_t> first_;  // per value: the index of its first tensor
   std::vector<std::optional<Tensor>> tensors_;
   std::optional<Tensor> none_;
+};
+
+/// Returns the results of one local op on one device, by the op's rules. The host executor and the
+/// definitions share it, since a local op is its own definition. `operands` are in the op's order.
+std::vector<Tensor> evaluate_local(const Program& program, const Op& op,
+                                   std::span<const Tensor* const> operands, LogicalId device);
+
+/// An EvaluateLocal computes the results of a local op on a device.
+using EvaluateLocal = std::vector<Tensor> (*)(const Program& program, const Op& op,
+                                              std::span<const Tensor* const> operands,
+                                              LogicalId device);
+
+/// HostKernels compute the elements. Definitions are computed by ours, so they judge other folds.
+/// Other local ops are judged only where expectations compare their results, as those of laws do:
+/// a local op is its own definition.
+struct HostKernels {
+  /// Computes the results of a local op on a device.
+  EvaluateLocal local = evaluate_local;
+  /// Folds the elements of two slices, in a step of a collective.
+  void (*fold)(const Folding& folding, Combine combine, std::byte* target, const std::byte* left,
+               const std::byte* right, int64_t count) = combine_into;
 };
 
 }  // namespace orrery

@@ -2,7 +2,7 @@
 #include "models/base/diagnostics.h"
 #include "tests/fuzz/targets.h"
 #include "tools/nccl_tests/draft.h"
-#include "tools/nccl_tests/reader.h"
+#include "tools/nccl_tests/table.h"
 
 namespace orrery::test {
 

@@ -5,7 +5,6 @@
 #include "models/program/loops.h"
 #include "models/scenario/reader.h"
 #include "models/scenario/writer.h"
-#include "simulator/lower/faults.h"
 #include "simulator/lower/lower.h"
 #include "simulator/time/engine.h"
 #include "tests/fuzz/targets.h"

@@ -13,7 +13,7 @@
 #include "models/array/text.h"
 #include "models/program/rules.h"
 #include "models/transform/backward_pass.h"
-#include "models/transform/transpose.h"
+#include "models/transform/gradients.h"
 #include "tests/support/tries.h"
 #include "tests/verifier/random_program.h"
 #include "tests/verifier/typed_program.h"

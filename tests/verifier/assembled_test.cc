@@ -1,7 +1,5 @@
 // Tests the whole array of an output, assembled from the devices' parts.
 
-#include "verifier/report/assembled.h"
-
 #include <string>
 #include <vector>
 
@@ -9,6 +7,7 @@
 
 #include "models/array/text.h"
 #include "tests/verifier/scenario_rig.h"
+#include "verifier/report/describe.h"
 
 namespace orrery {
 namespace {

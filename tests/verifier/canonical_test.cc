@@ -1,5 +1,3 @@
-#include "verifier/prove/canonical.h"
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -8,6 +6,7 @@
 
 #include "models/base/random.h"
 #include "tests/support/property.h"
+#include "verifier/prove/prove.h"
 
 namespace orrery::test {
 

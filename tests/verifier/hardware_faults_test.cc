@@ -12,7 +12,6 @@
 #include "models/base/random.h"
 #include "models/program/loops.h"
 #include "models/scenario/reader.h"
-#include "simulator/lower/faults.h"
 #include "simulator/lower/lower.h"
 #include "simulator/time/engine.h"
 #include "simulator/time/sweep.h"

@@ -22,7 +22,7 @@
 #include "tests/simulator/values/host_rig.h"
 #include "tests/verifier/scenario_rig.h"
 #include "tests/verifier/values_check.h"
-#include "verifier/check/hang.h"
+#include "verifier/check/checks.h"
 #include "verifier/check/names.h"
 #include "verifier/prove/prover.h"
 

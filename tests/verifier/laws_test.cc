@@ -10,7 +10,6 @@
 #include "models/base/diagnostics.h"
 #include "models/scenario/writer.h"
 #include "verifier/laws/law_case.h"
-#include "verifier/laws/shrink.h"
 #include "verifier/laws/verify.h"
 #include "verifier/run.h"
 

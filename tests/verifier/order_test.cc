@@ -1,8 +1,6 @@
 // Compares the order check with its definition: two devices of two threads with the same two
 // collectives on one stream must enter them in the same order.
 
-#include "verifier/check/order.h"
-
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -12,6 +10,7 @@
 #include "models/base/random.h"
 #include "tests/simulator/values/host_rig.h"
 #include "tests/support/tries.h"
+#include "verifier/check/checks.h"
 
 namespace orrery {
 namespace {

@@ -1,7 +1,5 @@
 // Tests that a program in two parts computes the values of the whole program.
 
-#include "models/transform/parts.h"
-
 #include <algorithm>
 #include <set>
 #include <string>
@@ -11,6 +9,7 @@
 
 #include "models/array/kernels.h"
 #include "models/array/text.h"
+#include "models/transform/gradients.h"
 #include "tests/support/tries.h"
 #include "tests/verifier/random_program.h"
 

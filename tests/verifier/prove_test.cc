@@ -12,7 +12,7 @@
 #include "tests/simulator/values/host_rig.h"
 #include "tests/simulator/values/mutants.h"
 #include "tests/verifier/values_check.h"
-#include "verifier/check/resources.h"
+#include "verifier/check/checks.h"
 #include "verifier/prove/prover.h"
 
 using namespace orrery;

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "models/transform/batch.h"
-#include "models/transform/transpose.h"
+#include "models/transform/gradients.h"
 #include "tests/models/program/random_tables.h"
 #include "tests/support/tries.h"
 #include "tests/verifier/batches.h"

@@ -18,8 +18,7 @@
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
-#include "tools/bench/budget_scenarios.h"
-#include "tools/bench/child.h"
+#include "tools/bench/bench.h"
 
 namespace orrery {
 namespace {

@@ -1,5 +1,3 @@
-#include "tools/bench/budget_scenarios.h"
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -7,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/base/random.h"
+#include "tools/bench/bench.h"
 
 namespace orrery {
 namespace {

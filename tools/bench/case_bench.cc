@@ -12,7 +12,7 @@
 #include "models/base/random.h"
 #include "models/scenario/law.h"
 #include "models/scenario/reader.h"
-#include "tools/bench/budget_scenarios.h"
+#include "tools/bench/bench.h"
 #include "verifier/laws/verify.h"
 #include "verifier/run.h"
 

@@ -1,5 +1,3 @@
-#include "tools/bench/child.h"
-
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -10,6 +8,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "tools/bench/bench.h"
 
 namespace orrery {
 namespace {

@@ -6,7 +6,7 @@
 #include <benchmark/benchmark.h>
 
 #include "models/scenario/reader.h"
-#include "tools/bench/child.h"
+#include "tools/bench/bench.h"
 #include "verifier/run.h"
 
 namespace orrery {

@@ -12,11 +12,10 @@
 
 #include "models/base/amount_text.h"
 #include "models/base/diagnostics.h"
-#include "models/program/did_you_mean.h"
 #include "models/scenario/cluster_json.h"
 #include "models/scenario/document.h"
 #include "models/scenario/quantity_text.h"
-#include "tools/nccl_tests/reader.h"
+#include "tools/nccl_tests/table.h"
 
 namespace orrery {
 namespace {

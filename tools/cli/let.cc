@@ -11,7 +11,6 @@
 
 #include "models/base/characters.h"
 #include "models/base/diagnostics.h"
-#include "models/program/did_you_mean.h"
 #include "models/scenario/document.h"
 #include "tools/cli/ci.h"
 #include "tools/cli/inputs.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "models/base/callable.h"
-#include "models/program/did_you_mean.h"
+#include "models/base/diagnostics.h"
 #include "tools/cli/options.h"
 #include "tools/cli/perf_flags.h"
 

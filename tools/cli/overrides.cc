@@ -13,7 +13,6 @@
 #include "models/array/dtype.h"
 #include "models/base/characters.h"
 #include "models/base/diagnostics.h"
-#include "models/program/did_you_mean.h"
 #include "models/program/rules.h"
 #include "models/scenario/cluster_json.h"
 #include "models/scenario/fields.h"

@@ -13,7 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "models/base/characters.h"
-#include "models/program/did_you_mean.h"
+#include "models/base/diagnostics.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
 #include "tools/cli/overrides.h"
@@ -21,7 +21,7 @@
 #include "tools/nccl_tests/call.h"
 #include "tools/nccl_tests/decimal.h"
 #include "tools/nccl_tests/perf.h"
-#include "tools/nccl_tests/writer.h"
+#include "tools/nccl_tests/table.h"
 #include "verifier/gpus/gpus.h"
 
 namespace orrery {

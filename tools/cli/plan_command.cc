@@ -12,7 +12,6 @@
 #include <fmt/ranges.h>
 
 #include "models/base/diagnostics.h"
-#include "models/program/did_you_mean.h"
 #include "models/scenario/plan.h"
 #include "models/scenario/writer.h"
 #include "tools/cli/commands.h"

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "models/base/diagnostics.h"
-#include "models/program/did_you_mean.h"
 #include "models/program/iterations.h"
 #include "models/program/rules.h"
 #include "models/scenario/law.h"

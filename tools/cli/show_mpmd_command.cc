@@ -14,7 +14,6 @@
 
 #include "models/base/callable.h"
 #include "models/base/diagnostics.h"
-#include "models/program/did_you_mean.h"
 #include "models/scenario/queries.h"
 #include "models/scenario/reader.h"
 #include "tools/cli/commands.h"

@@ -8,7 +8,6 @@
 
 #include "models/base/diagnostics.h"
 #include "models/mesh/named_sharding.h"
-#include "models/program/did_you_mean.h"
 #include "models/scenario/document.h"
 #include "models/scenario/placement.h"
 #include "models/scenario/queries.h"

@@ -15,7 +15,6 @@
 
 #include "models/base/amount_text.h"
 #include "models/base/diagnostics.h"
-#include "models/program/did_you_mean.h"
 #include "models/scenario/document.h"
 #include "models/scenario/law.h"
 #include "models/scenario/writer.h"

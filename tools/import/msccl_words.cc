@@ -9,7 +9,7 @@
 
 #include "models/base/amount_text.h"
 #include "models/base/check.h"
-#include "verifier/check/hang.h"
+#include "verifier/check/checks.h"
 
 namespace orrery {
 namespace {

@@ -16,7 +16,7 @@
 #include "simulator/network/paths.h"
 #include "tools/nccl_tests/call.h"
 #include "tools/nccl_tests/draft.h"
-#include "tools/nccl_tests/writer.h"
+#include "tools/nccl_tests/table.h"
 #include "verifier/check/names.h"
 #include "verifier/run.h"
 

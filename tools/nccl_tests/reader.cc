@@ -1,5 +1,3 @@
-#include "tools/nccl_tests/reader.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -7,6 +5,7 @@
 
 #include "models/base/diagnostics.h"
 #include "tools/nccl_tests/draft.h"
+#include "tools/nccl_tests/table.h"
 #include "tools/nccl_tests/text_reader.h"
 
 namespace orrery {

@@ -2,9 +2,10 @@
 
 // This is a table of nccl-tests, which one run of one of its programs printed, or would print by
 // our model. This folder reads, writes and makes such tables:
-//  - reader.h reads a file. text_reader.h and json_reader.cc make drafts of its tables (draft.h),
+//  - read_nccl_tables() reads a file. text_reader.h and json_reader.cc make drafts of its tables
+//  (draft.h),
 //    which keep the digits that were printed. A draft is identified, checked and becomes a table.
-//  - writer.h writes a table byte for byte as nccl-tests does.
+//  - nccl_text() and nccl_json() write a table byte for byte as nccl-tests does.
 //  - perf.h makes a table. Each row is a call (call.h), which is a program of ours that is timed.
 //  - collective.h has the arithmetic that all of these share: elements of a size, algbw and busbw.
 //  - decimal.h reads and writes figures without loss.
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "models/base/quantity.h"
+#include "models/scenario/size_limits.h"
 #include "tools/nccl_tests/collective.h"
 
 namespace orrery {
@@ -79,5 +81,47 @@ struct NcclTable {
     return ranks / (settings->threads * settings->gpus);
   }
 };
+
+/// Facts about a file that it does not state itself.
+struct NcclReadOptions {
+  std::optional<NcclCollective> collective;
+  std::optional<uint32_t> ranks;  // from 1 to kMostNcclRanks
+  Limits limits;
+};
+
+/// Returns the file's tables in their order, at least one. Text that begins with "{" is JSON.
+/// UTF-16 after its byte order mark is read too, and codes for colours are left out. Throws
+/// InputError with every error of the file: wrong rows, a table without rows, one that contradicts
+/// itself or the options, and one whose collective or ranks neither it nor the options tell.
+std::vector<NcclTable> read_nccl_tables(std::string_view text, const std::string& file,
+                                        const NcclReadOptions& options = {});
+
+// writer.cc writes a table as nccl-tests prints it and as its -J does, byte for byte
+// (NVIDIA/nccl-tests at a0b82b2, 2.19.6: src/util.cu). Parsers of nccl-tests' output read both.
+
+/// This says where a modelled table is from, which a machine's table does not say.
+struct NcclOrigin {
+  std::string modelled;               // a comment: "modelled on a100-sxm-8, orrery 0.1.0"
+  std::vector<std::string> assumed;   // further comments
+  std::optional<std::string> bound;   // a comment: how close times come to the fabric's bound
+  std::optional<Bytes> reduced_most;  // the largest size, if it is not the settings'
+  /// The arguments of the command, with its own name first. Only JSON has them.
+  std::vector<std::string> arguments;
+};
+
+/// This is the version of nccl-tests whose format is written.
+inline constexpr std::string_view kWrittenVersion = "2.19.6";
+
+/// Returns how many placements of rows have wrong elements, which the last lines of a table state.
+int64_t wrong_placements(const NcclTable& table);
+
+/// Returns the table as text. The version of NCCL is 0, as no NCCL ran. All ranks are listed on one
+/// host, which is called orrery. Each text of `origin` is a comment line. Requires settings, rows,
+/// and one device name.
+std::string nccl_text(const NcclTable& table, const NcclOrigin& origin);
+
+/// Returns the table as JSON, with the same requirements. No clock is read: the run starts and ends
+/// at 1970-01-01 00:00:00. The texts of `origin` are in an environment variable ORRERY.
+std::string nccl_json(const NcclTable& table, const NcclOrigin& origin);
 
 }  // namespace orrery

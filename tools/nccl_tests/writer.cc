@@ -1,10 +1,9 @@
-#include "tools/nccl_tests/writer.h"
-
 #include <fmt/format.h>
 
 #include "models/base/check.h"
 #include "models/base/compiler.h"
 #include "tools/nccl_tests/decimal.h"
+#include "tools/nccl_tests/table.h"
 
 namespace orrery {
 namespace {

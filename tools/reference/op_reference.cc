@@ -4,7 +4,6 @@
 
 #include "models/program/rules.h"
 #include "models/scenario/program_reader.h"
-#include "tools/reference/parameters.h"
 #include "tools/reference/reference.h"
 
 namespace orrery {

@@ -1,5 +1,3 @@
-#include "tools/reference/parameters.h"
-
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -8,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "models/scenario/quantity_text.h"
+#include "tools/reference/reference.h"
 
 namespace orrery {
 namespace {

@@ -5,7 +5,7 @@
 //  - op_reference() makes docs/ops.md. It goes over all_rules() (models/program/rules.h) and writes
 //    one section for each op: its summary, parameters, and states. Texts that are not of one op
 //    (the head, the table of states, where JAX differs) are constants in op_reference.cc.
-//  - parameters.h has the sentence, the accepted values and the default of each parameter. Names
+//  - parameters.cc has the sentence, the accepted values and the default of each parameter. Names
 //    mean the same in every op, so each name has one sentence.
 //  - The schemas are docs/schema. They are of draft 2020-12 and use only what draft 7 has too,
 //  which
@@ -18,6 +18,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "models/program/rules.h"
 
 namespace orrery {
 
@@ -40,5 +42,23 @@ std::string law_schema();
 std::string plan_schema();
 std::string report_schema();
 std::string plan_report_schema();
+
+// parameters.cc has a sentence for each parameter of an op. Names are JAX's and mean the same in
+// every op.
+
+/// Returns the sentence for a parameter. The result is empty for an unknown name; a test requires a
+/// sentence for every parameter.
+std::string_view parameter_summary(std::string_view name);
+
+/// Returns the values that may be given: "a whole number, at least 1", "\"eager\" or
+/// \"rendezvous\"".
+std::string parameter_domain(const Parameter& parameter);
+
+/// Returns the value of an optional parameter that is not given: "2", "false". The result is empty
+/// if it has none.
+std::string parameter_default(const Parameter& parameter);
+
+/// Returns whether every collective has the parameter, except for the halves of a transfer.
+bool is_common(const Parameter& parameter);
 
 }  // namespace orrery

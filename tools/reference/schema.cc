@@ -16,7 +16,6 @@
 #include "models/scenario/program_reader.h"
 #include "models/scenario/quantity_text.h"
 #include "simulator/algorithm/algorithms.h"
-#include "tools/reference/parameters.h"
 #include "tools/reference/reference.h"
 
 namespace orrery {

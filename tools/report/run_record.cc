@@ -14,7 +14,7 @@
 #include "models/scenario/size_limits.h"
 #include "tools/report/figures.h"
 #include "tools/report/op_entries.h"
-#include "verifier/report/assembled.h"
+#include "verifier/report/describe.h"
 
 namespace orrery {
 namespace {

@@ -1,5 +1,3 @@
-#include "verifier/check/buffering.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,6 +10,7 @@
 #include "models/program/sides.h"
 #include "simulator/schedule/program_walk.h"
 #include "simulator/schedule/walk.h"
+#include "verifier/check/checks.h"
 #include "verifier/check/names.h"
 
 namespace orrery {

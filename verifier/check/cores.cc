@@ -1,4 +1,4 @@
-#include "verifier/check/cores.h"
+#include "models/program/cores.h"
 
 #include <algorithm>
 #include <limits>
@@ -13,9 +13,9 @@
 #include <fmt/ranges.h>
 
 #include "models/base/amount_text.h"
-#include "models/program/cores.h"
 #include "models/program/rules.h"
 #include "simulator/lower/core_times.h"
+#include "verifier/check/checks.h"
 #include "verifier/check/names.h"
 
 namespace orrery {

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "simulator/schedule/tape.h"
+#include "verifier/check/checks.h"
 #include "verifier/check/names.h"
-#include "verifier/check/order.h"
 
 namespace orrery {
 

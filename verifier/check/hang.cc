@@ -1,5 +1,3 @@
-#include "verifier/check/hang.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -14,6 +12,7 @@
 #include "models/base/check.h"
 #include "models/program/sides.h"
 #include "simulator/network/paths.h"
+#include "verifier/check/checks.h"
 #include "verifier/check/names.h"
 
 namespace orrery {

@@ -6,14 +6,12 @@
 //    undecided(). A check that fails has a witness: the smallest example, as rows of text.
 //  - This file has the table of all kinds of checks. A kind has a name, such as DEADLOCK.FREE, and
 //    a promise: the property that it states. Reports, expectations and documentation use the names.
-//  - Static checks need only the program: cores.h (inside an mpmd_map), futures.h (futures and
-//  donated storage), order.h (the
-//    order of collectives).
-//  - Some walk the lowered schedules without time: hang.h (deadlock, lost routes), buffering.h (how
-//    many sends must be buffered).
+//  - checks.h has the checks that need no values. Some need only the program: the order of
+//    collectives, futures and donated storage, the inside of an mpmd_map. Some walk the lowered
+//    schedules without time: deadlock, lost routes, sends that must be buffered. Others judge the
+//    memory and the digests of a run.
+//  - values.h compares the values of collectives with the definitions of definition/.
 //  - step_races.h looks for races inside one schedule. prove/ uses it.
-//  - Others judge results of a run: resources.h (memory, digests) and values.h (collectives against
-//    the definitions of definition/).
 // More checks are in prove/, ragged/, gpus/ and expect/. run.cc calls them; only tools/import makes
 // RUNTIME.LIMITS. To add a check, add a kind here, its row in names.cc, and a call in run.cc.
 

@@ -1,5 +1,3 @@
-#include "verifier/check/order.h"
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -12,6 +10,7 @@
 
 #include "models/program/sides.h"
 #include "simulator/schedule/tape.h"
+#include "verifier/check/checks.h"
 #include "verifier/check/names.h"
 
 namespace orrery {
@@ -35,7 +34,7 @@ using SharedOps = std::map<StreamId, std::vector<Issued>>;
 
 /// Returns whether the op is at a shared site, where its members wait for each other. Transfers are
 /// left out, since the order in which they must be issued depends on the messages that are buffered
-/// (buffering.h).
+/// (sends_unbuffered).
 bool is_shared(const Op& op, const Program& program) {
   return program.site(*op.site).ops.size() > 1 && side_of(op) == Side::Both &&
          !is_discarded(program, op);

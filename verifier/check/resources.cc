@@ -1,11 +1,10 @@
-#include "verifier/check/resources.h"
-
 #include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "models/base/amount_text.h"
+#include "verifier/check/checks.h"
 #include "verifier/check/names.h"
 
 namespace orrery {

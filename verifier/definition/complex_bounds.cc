@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "models/base/check.h"
-#include "verifier/definition/elementwise_bounds.h"
+#include "verifier/definition/local_bounds.h"
 
 namespace orrery {
 

@@ -1,8 +1,8 @@
-#include "verifier/definition/elementwise_bounds.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "verifier/definition/local_bounds.h"
 
 namespace orrery {
 

@@ -12,7 +12,6 @@
 #include "models/base/check.h"
 #include "simulator/values/host_executor.h"
 #include "verifier/definition/bound_tensor.h"
-#include "verifier/definition/elementwise_bounds.h"
 
 namespace orrery {
 

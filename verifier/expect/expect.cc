@@ -13,7 +13,7 @@
 #include "models/program/dependent_values.h"
 #include "models/scenario/expectation.h"
 #include "models/scenario/quantity_text.h"
-#include "verifier/check/buffering.h"
+#include "verifier/check/checks.h"
 #include "verifier/check/names.h"
 #include "verifier/definition/bounds.h"
 #include "verifier/definition/compare.h"

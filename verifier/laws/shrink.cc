@@ -1,5 +1,3 @@
-#include "verifier/laws/shrink.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,8 +10,9 @@
 
 #include "models/array/kernels.h"
 #include "models/base/diagnostics.h"
-#include "models/scenario/data.h"
 #include "models/scenario/placement.h"
+#include "models/scenario/scenario.h"
+#include "verifier/laws/law_case.h"
 
 namespace orrery {
 namespace {

@@ -14,7 +14,7 @@
 #include "models/base/diagnostics.h"
 #include "models/scenario/reader.h"
 #include "models/scenario/writer.h"
-#include "verifier/laws/shrink.h"
+#include "verifier/laws/law_case.h"
 #include "verifier/run.h"
 
 namespace orrery {

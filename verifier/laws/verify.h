@@ -1,7 +1,7 @@
 #pragma once
 
 // Verifies laws (models/scenario/law.h): draws cases, runs each, and makes the first that fails
-// small. Drawing (law_case.h), running and shrinking (shrink.h) are apart. None of them knows
+// small. Drawing (law_case.h), running and shrinking (shrink.cc) are apart. None of them knows
 // files.
 
 #include <cstdint>

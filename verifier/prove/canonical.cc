@@ -1,11 +1,10 @@
-#include "verifier/prove/canonical.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
 #include <utility>
 
 #include "models/base/quantity.h"
+#include "verifier/prove/prove.h"
 
 namespace orrery {
 

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "verifier/check/names.h"
-#include "verifier/prove/canonical.h"
 
 namespace orrery {
 

@@ -4,12 +4,13 @@
 //  1. trace() walks the schedule with folds instead of numbers (simulator/values/provenance.h).
 //     Each result element becomes a tree of operand elements.
 //  2. The definition (verifier/definition/definitions.h) names the operand elements of each result
-//     element, in parts by strides. canonical.h moves these parts to the offsets of schedules.
+//     element, in parts by strides. canonical.cc moves these parts to the offsets of schedules.
 //  3. prove() compares the two, piece by piece.
 // The walk is one of many orders that the causes allow. All orders make the same folds only if no
 // two steps race, so a schedule with a race is not proved. The cost grows with the pieces of the
 // schedule and the parts of the definition, not with the elements.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -60,5 +61,21 @@ struct Proof {
 /// spent.
 Proof prove(const Traced& traced, const Views& views, FunctionRef<Definition(Rank)> definition,
             uint64_t budget = kUnlimited);
+
+// canonical.cc moves the parts of a definition from offsets in tensors to the canonical offsets
+// that schedules use. It goes part by part through the views, not element by element.
+
+/// Returns the canonical element at each offset of the tensor, as a view of the canonical elements.
+/// The result is empty unless the view gives each offset of its tensor exactly one canonical
+/// element.
+std::optional<View> inverse(const View& view);
+
+/// Calls visit(part) for parts that together have the same pairs of elements, each once. `result`
+/// is applied to the offsets in the result and `operand` to those in the operands. There is one
+/// part if no step of the given part leaves a dimension of a view, and several if one does. The
+/// calls end with the first that returns false. Requires offsets within both views. The operand
+/// offsets of zeros, which come from no rank, are ignored.
+void for_each_moved(const Part& part, const View& result, const View& operand,
+                    FunctionRef<bool(const Part&)> visit);
 
 }  // namespace orrery

@@ -8,7 +8,7 @@
 #include "models/program/op_rules.h"
 #include "models/program/rules.h"
 #include "models/program/sides.h"
-#include "models/scenario/data.h"
+#include "models/scenario/scenario.h"
 #include "simulator/values/exchanged_operand.h"
 #include "simulator/values/host_executor.h"
 #include "verifier/definition/definitions.h"

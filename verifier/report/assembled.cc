@@ -1,5 +1,3 @@
-#include "verifier/report/assembled.h"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -12,6 +10,7 @@
 #include "models/program/groups.h"
 #include "models/scenario/arrays_reader.h"
 #include "models/scenario/placement.h"
+#include "verifier/report/describe.h"
 
 namespace orrery {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "models/base/check.h"
-#include "simulator/values/cuda/kernels/collective_calls.h"
+#include "simulator/values/cuda/kernels/calls.h"
 
 namespace orrery::cuda {
 

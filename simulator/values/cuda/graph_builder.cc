@@ -14,7 +14,7 @@
 #include "simulator/schedule/program_walk.h"
 #include "simulator/schedule/walk.h"
 #include "simulator/values/cuda/collective_builder.h"
-#include "simulator/values/cuda/kernels/local_calls.h"
+#include "simulator/values/cuda/kernels/calls.h"
 #include "simulator/values/cuda/work_graph.h"
 #include "simulator/values/host_executor.h"
 

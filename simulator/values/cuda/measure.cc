@@ -20,9 +20,8 @@
 #include "simulator/values/cuda/driver/gpu.h"
 #include "simulator/values/cuda/driver/memory.h"
 #include "simulator/values/cuda/gpu_graph.h"
-#include "simulator/values/cuda/kernels/collective_calls.h"
+#include "simulator/values/cuda/kernels/calls.h"
 #include "simulator/values/cuda/kernels/kernels.h"
-#include "simulator/values/cuda/kernels/local_calls.h"
 
 namespace orrery::cuda {
 

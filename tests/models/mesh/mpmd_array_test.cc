@@ -1,9 +1,9 @@
 // Tests which MPMD arrays can be made of the arrays that a process holds, and what may be asked of
 // them.
 
-#include "models/mesh/mpmd_array.h"
-
 #include <doctest/doctest.h>
+
+#include "models/mesh/mpmd.h"
 
 namespace orrery {
 namespace {

@@ -1,6 +1,6 @@
-#include "models/mesh/sdy_sharding.h"
-
 #include <doctest/doctest.h>
+
+#include "models/mesh/named_sharding.h"
 
 namespace orrery {
 namespace {

@@ -1,7 +1,5 @@
 // Tests how long values of loops may be read. The reference is what all runs of the program read.
 
-#include "models/program/reaches.h"
-
 #include <map>
 #include <string>
 #include <vector>
@@ -9,6 +7,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "models/program/iterations.h"
 #include "tests/models/program/looping.h"
 #include "tests/support/tries.h"
 

@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "models/array/text.h"
-#include "models/scenario/data.h"
+#include "models/scenario/scenario.h"
 #include "models/scenario/writer.h"
 #include "tests/models/scenario/same.h"
 #include "tests/models/scenario/support.h"

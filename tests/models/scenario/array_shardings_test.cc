@@ -7,8 +7,8 @@
 #include <doctest/doctest.h>
 
 #include "models/mesh/hlo_sharding.h"
-#include "models/scenario/data.h"
 #include "models/scenario/reader.h"
+#include "models/scenario/scenario.h"
 #include "models/scenario/writer.h"
 #include "tests/models/scenario/same.h"
 #include "tests/models/scenario/support.h"

@@ -5,8 +5,8 @@
 #include <doctest/doctest.h>
 
 #include "models/array/text.h"
-#include "models/scenario/data.h"
 #include "models/scenario/reader.h"
+#include "models/scenario/scenario.h"
 #include "models/scenario/writer.h"
 #include "tests/models/scenario/support.h"
 

@@ -1,5 +1,3 @@
-#include "models/scenario/data.h"
-
 #include <cmath>
 #include <map>
 #include <set>
@@ -10,6 +8,7 @@
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/scenario/reader.h"
+#include "models/scenario/scenario.h"
 #include "tests/models/array/tensors.h"
 
 namespace orrery {

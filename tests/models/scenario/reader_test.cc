@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/scenario/data.h"
+#include "models/scenario/scenario.h"
 #include "tests/models/scenario/same.h"
 #include "tests/models/scenario/support.h"
 

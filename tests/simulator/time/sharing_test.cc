@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "models/fabric/fabric.h"
-#include "models/program/op_overflow.h"
+#include "models/program/op.h"
 #include "simulator/time/engine.h"
 #include "tests/simulator/time/sketch.h"
 

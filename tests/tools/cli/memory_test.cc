@@ -13,8 +13,7 @@
 #include "models/scenario/size_limits.h"
 #include "tests/support/tries.h"
 #include "tests/tools/cli/files.h"
-#include "tools/bench/budget_scenarios.h"
-#include "tools/bench/child.h"
+#include "tools/bench/bench.h"
 
 namespace orrery::test {
 namespace {

@@ -6,7 +6,7 @@
 #include "tests/tools/cli/files.h"
 #include "tests/tools/cli/ran.h"
 #include "tools/cli/perf_flags.h"
-#include "tools/nccl_tests/reader.h"
+#include "tools/nccl_tests/table.h"
 
 namespace orrery::test {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "models/base/diagnostics.h"
 #include "tests/tools/cli/files.h"
-#include "tools/nccl_tests/reader.h"
+#include "tools/nccl_tests/table.h"
 
 namespace orrery::test {
 

@@ -1,7 +1,5 @@
 // Compares written tables with those of nccl-tests' own code.
 
-#include "tools/nccl_tests/writer.h"
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +9,7 @@
 #include "tests/support/property.h"
 #include "tests/tools/nccl_tests/tables.h"
 #include "tools/nccl_tests/collective.h"
+#include "tools/nccl_tests/table.h"
 
 namespace orrery::test {
 namespace {

@@ -14,7 +14,6 @@
 #include "models/scenario/reader.h"
 #include "tests/support/tries.h"
 #include "tests/tools/reference/examples.h"
-#include "tools/reference/parameters.h"
 #include "tools/reference/reference.h"
 #include "tools/report/figures.h"
 #include "verifier/run.h"

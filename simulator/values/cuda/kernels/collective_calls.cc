@@ -1,12 +1,11 @@
-#include "simulator/values/cuda/kernels/collective_calls.h"
 
 #include <array>
 
 #include "models/base/check.h"
 #include "models/program/rules.h"
+#include "simulator/values/cuda/kernels/calls.h"
 #include "simulator/values/cuda/kernels/elementwise.h"
 #include "simulator/values/cuda/kernels/fold.h"
-#include "simulator/values/cuda/kernels/move_calls.h"
 
 namespace orrery::cuda {
 

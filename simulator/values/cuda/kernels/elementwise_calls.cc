@@ -3,9 +3,9 @@
 #include "models/array/kernels.h"
 #include "models/program/local_parameters.h"
 #include "models/program/rules.h"
+#include "simulator/values/cuda/kernels/calls.h"
 #include "simulator/values/cuda/kernels/elementwise.h"
 #include "simulator/values/cuda/kernels/local_site.h"
-#include "simulator/values/cuda/kernels/move_calls.h"
 
 namespace orrery::cuda {
 

@@ -4,9 +4,9 @@
 #include "models/array/kernels.h"
 #include "models/array/strided_move.h"
 #include "models/program/local_parameters.h"
+#include "simulator/values/cuda/kernels/calls.h"
 #include "simulator/values/cuda/kernels/fold.h"
 #include "simulator/values/cuda/kernels/local_site.h"
-#include "simulator/values/cuda/kernels/move_calls.h"
 
 namespace orrery::cuda {
 

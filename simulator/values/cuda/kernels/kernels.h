@@ -8,8 +8,8 @@
 // share). kernel_list.h lists them all. From that list device_kernels.cu makes the device's entry
 // points. nvcc compiles it where there is an nvcc, and clang for kernels.ptx, which is checked in
 // (tools/build/device_ptx.py). host_kernels.cc makes functions of the host, which the mock driver
-// of the tests runs. local_calls.h and collective_calls.h say which calls do an op, or a step or an
-// end of a collective; move_calls.h has what both share.
+// of the tests runs. calls.h says which calls do an op, or a step or an
+// end of a collective; it has what both share too.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,11 +1,10 @@
-#include "simulator/values/cuda/kernels/local_calls.h"
-
 #include <algorithm>
 
 #include "models/array/kernels.h"
 #include "models/array/text.h"
 #include "models/base/check.h"
 #include "models/program/groups.h"
+#include "simulator/values/cuda/kernels/calls.h"
 #include "simulator/values/cuda/kernels/elementwise.h"
 #include "simulator/values/cuda/kernels/local_site.h"
 

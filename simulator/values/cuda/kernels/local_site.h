@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "models/program/program.h"
-#include "simulator/values/cuda/kernels/local_calls.h"
-#include "simulator/values/cuda/kernels/move_calls.h"
+#include "simulator/values/cuda/kernels/calls.h"
 
 namespace orrery::cuda {
 

@@ -1,10 +1,9 @@
-#include "simulator/values/cuda/kernels/move_calls.h"
-
 #include <algorithm>
 
 #include "models/array/arith.h"
 #include "models/array/dtype.h"
 #include "models/base/check.h"
+#include "simulator/values/cuda/kernels/calls.h"
 #include "simulator/values/cuda/kernels/move.h"
 
 namespace orrery::cuda {

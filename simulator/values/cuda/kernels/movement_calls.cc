@@ -2,9 +2,9 @@
 #include "models/array/strided_move.h"
 #include "models/base/check.h"
 #include "models/program/local_parameters.h"
+#include "simulator/values/cuda/kernels/calls.h"
 #include "simulator/values/cuda/kernels/local_site.h"
 #include "simulator/values/cuda/kernels/move.h"
-#include "simulator/values/cuda/kernels/move_calls.h"
 
 namespace orrery::cuda {
 

@@ -1,8 +1,6 @@
 // Compares the kernel calls of collectives with the host executor's memory of a member, bit for
 // bit.
 
-#include "simulator/values/cuda/kernels/collective_calls.h"
-
 #include <string>
 
 #include <doctest/doctest.h>
@@ -10,6 +8,7 @@
 
 #include "models/program/op_rules.h"
 #include "models/program/rules.h"
+#include "simulator/values/cuda/kernels/calls.h"
 #include "simulator/values/member_memory.h"
 #include "tests/models/array/tensors.h"
 #include "tests/simulator/values/cuda/host_memory.h"

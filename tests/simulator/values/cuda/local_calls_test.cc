@@ -1,7 +1,5 @@
 // Compares the kernel calls of local ops with the ops' evaluate rules, bit for bit.
 
-#include "simulator/values/cuda/kernels/local_calls.h"
-
 #include <string>
 
 #include <doctest/doctest.h>
@@ -9,6 +7,7 @@
 
 #include "models/program/op_rules.h"
 #include "models/program/rules.h"
+#include "simulator/values/cuda/kernels/calls.h"
 #include "simulator/values/host_executor.h"
 #include "tests/models/array/tensors.h"
 #include "tests/simulator/values/cuda/host_memory.h"

@@ -1,4 +1,3 @@
-#include "models/program/did_you_mean.h"
 
 #include <algorithm>
 

@@ -1,14 +1,19 @@
 #pragma once
 
-// This file makes calls of kernels that move elements or fill memory, and the boxes of kernels
-// (places.h). Without elements there is no call.
+// These functions make the calls of kernels: first those that move elements or fill memory, with
+// the boxes of kernels (places.h), then those of a collective's members, then those of local ops.
+// Without elements there is no call.
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "models/array/strided_move.h"
+#include "models/array/work.h"
 #include "models/base/quantity.h"
+#include "models/program/program.h"
+#include "models/program/value.h"
+#include "simulator/schedule/lowered.h"
 #include "simulator/schedule/view.h"
 #include "simulator/values/cuda/kernels/elements.h"
 #include "simulator/values/cuda/kernels/kernels.h"
@@ -73,5 +78,46 @@ void widen(MoveArgs& args, std::span<int64_t* const> strides);
 /// Returns calls that move the elements of the box, of `itemsize` bytes, in words as large as
 /// possible. There are none if every element already is in its place.
 std::vector<KernelCall> move_calls(const Movement& where, int64_t itemsize, const Box& box);
+
+// Collectives, in collective_calls.cc. The calls do on device memory what MemberMemory and the host
+// executor do in a step and at its ends. Elements are held as the folding says.
+
+/// The places of a step of a fold. The target may be left, right or both, but overlaps neither in
+/// part.
+struct CombinePlaces {
+  DevicePointer target;
+  DevicePointer left;
+  DevicePointer right;
+};
+
+/// Returns the call that does combine_into of work.h.
+KernelCall combine_call(const Folding& folding, Combine combine, const CombinePlaces& fold,
+                        int64_t count);
+
+/// Returns the calls for the entry of the member of that rank. In one pass they fill the area with
+/// its operand's elements, converted and in canonical order. There are none if the area is the
+/// operand and has this form.
+std::vector<KernelCall> entering_calls(const Collective& collective, const Folding& folding,
+                                       Dtype operand_dtype, Rank rank, const Movement& where);
+
+/// Returns the calls for the exit of a member. They make the result, of that type, from the area.
+/// Both may be the same memory if nothing is reordered and elements have one size.
+std::vector<KernelCall> leaving_calls(const Collective& collective, const Folding& folding,
+                                      const ValueType& result, const Movement& where);
+
+// Local ops, in local_calls.cc. The calls compute on device memory what the ops' evaluate rules
+// (models/program) compute.
+
+/// LocalOperands says where an op's operands and results lie, in the op's order. A result may lie
+/// in the place of an operand as its memory rule allows (models/program/rules.h).
+struct LocalOperands {
+  std::span<const DevicePointer> operands;
+  std::span<const DevicePointer> results;
+};
+
+/// Returns the calls of a local op on one device, in order. There are none if nothing is to be
+/// done: no result has elements, or each result is an operand and lies in its place.
+std::vector<KernelCall> local_calls(const Program& program, const Op& op, LogicalId device,
+                                    const LocalOperands& where);
 
 }  // namespace orrery::cuda

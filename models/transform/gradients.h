@@ -1,6 +1,7 @@
 #pragma once
 
-// This header, the first to read in this folder, has the backward pass of a program (JAX's vjp).
+// This header, the first to read in this folder, has the backward pass of a program (JAX's vjp and
+// linear_transpose).
 //
 // A transform makes another program from one that all devices run. It passes the ops of the new
 // program to a ProgramBuilder, which checks and types them as it does the user's own;
@@ -8,9 +9,9 @@
 // is returned as it was. models/scenario/transform_reader.h applies a scenario's transforms in
 // turn.
 //
-//   batch.h      each op becomes ops for all elements of a batch (vmap)
-//   vjp.h        the ops of the backward pass follow those of the program
-//   transpose.h  the backward pass alone, of a linear program, with the ops that it reads
+//   batch()      each op becomes ops for all elements of a batch (vmap)
+//   vjp()        the ops of the backward pass follow those of the program
+//   transpose()  the backward pass alone, of a linear program, with the ops that it reads
 //
 // batch goes forward through the program: a BatchWalk asks the batch rule of each op
 // (models/program/batch.h). vjp and transpose share a BackwardPass (backward_pass.h), which goes
@@ -19,9 +20,11 @@
 // batch and vjp keep loops as regions. A carry has the batch, or a cotangent, in all iterations or
 // in none. So a walk begins anew when a carry turns out to have it. transpose first writes all
 // iterations out (straightened(), program_copy.h), and so does vjp where a single iteration is
-// named. parts.h cuts what vjp gives into the programs that a pipeline schedules apart.
+// named. parts.cc cuts what vjp gives into the programs that a pipeline schedules apart.
 
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,5 +64,50 @@ struct VjpRequest {
 /// way that has no backward rule; then the program is not transformed.
 Program vjp(const Program& program, Checks checks, const VjpRequest& request,
             Diagnostics& diagnostics);
+
+struct TransposeRequest {
+  Origin origin;
+  std::vector<NamedAt> of;               // values, which are linear in the arguments
+  std::vector<NamedAt> with_respect_to;  // arguments
+  int64_t most_ops = int64_t{1} << 18;   // that the program may have with its loops written out
+};
+
+/// Returns the program that takes the cotangents ct_ID of the values, and gives those of the
+/// arguments under the names ct_ID. It does not have these arguments. It keeps the ops that the
+/// backward ones read. Loops are written out.
+///
+/// Adds an error for an op between the arguments and the values that is not linear, or that adds a
+/// value that does not depend on the arguments. Then the program is returned as it was.
+Program transpose(const Program& program, Checks checks, const TransposeRequest& request,
+                  Diagnostics& diagnostics);
+
+// parts.cc cuts a program into parts that run one after another, since a pipeline schedules them
+// apart. The parts of a training step are a forward and a backward program. The backward program
+// can be cut again, into one for the cotangents of the inputs and one for those of the weights.
+
+/// The second part has an argument for each value of the first part that it reads, with the same
+/// name. They follow the arguments of the whole program, and are outputs of the first part. A part
+/// has only the arguments that it reads, and the outputs of the whole program that it makes.
+struct ProgramParts {
+  Program first;
+  Program second;
+};
+
+/// Cuts a program in two. The first part has the ops of `first` and those that they need. Futures
+/// and tokens do not leave it, so it has the ops that take them too. Requires one program on all
+/// devices.
+ProgramParts cut(const Program& program, Checks checks, std::set<OpId> first);
+
+/// Returns the forward and the backward program. The outputs of the forward program are the values
+/// of `of` and those that the backward program reads. The outputs of the backward program are the
+/// cotangents ct_ID of `with_respect_to`. Together they have the ops of vjp. Returns nothing if an
+/// error was added.
+std::optional<ProgramParts> vjp_parts(const Program& program, Checks checks,
+                                      const VjpRequest& request, Diagnostics& diagnostics);
+
+/// Cuts a backward program in two: the first part has the ops that its outputs `inputs` ("ct_x")
+/// need, the second part all others. Requires that `inputs` are outputs.
+ProgramParts backward_parts(const Program& backward, Checks checks,
+                            const std::vector<std::string>& inputs);
 
 }  // namespace orrery

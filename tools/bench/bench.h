@@ -11,7 +11,7 @@
 //    a process.
 //  - time_bench.cc measures the messages per second of the sweep and the engine (simulator/time).
 //  - host_bench.cc measures the bytes per second of the host executor (simulator/values).
-//  - child.h runs a process and measures its cost.
+//  - child.cc runs a process and measures its cost.
 // Machines differ by a factor of two, so no benchmark fails. Results are compared with those of the
 // same machine, or with the memcpy lines of the same run. To add a scenario with a budget, add a
 // function here, and a line with its budget in budget_bench.cc. A new file of benchmarks registers
@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace orrery {
 
@@ -60,5 +61,18 @@ std::string scatter_and_gather(const SmallCase& drawn);
 
 /// Returns this many psums of 64 elements, one after the other, on a ring of 8 devices.
 std::string many_psums(int64_t count);
+
+// child.cc runs a program as a process and measures its cost.
+
+struct ChildCost {
+  double cpu_seconds = 0;  // user and system time, with that of the children it waited for
+  /// The largest resident set of the process or one of its children, in bytes. It is at least that
+  /// of this process (10 MiB), which counts until the child starts the program.
+  int64_t peak_bytes = 0;
+};
+
+/// Runs a program (a path) with these arguments and throws its output away. Throws
+/// std::system_error if it does not exit with 0.
+ChildCost run_child(std::vector<std::string> program_and_arguments);
 
 }  // namespace orrery
