@@ -24,8 +24,9 @@ SlicedSchedule::SlicedSchedule(std::unique_ptr<const Schedule> whole, int64_t st
   const int64_t iterations = iterations_for(*whole_, stretch);
   ORRERY_CHECK(iterations < int64_t{1} << 31U, "step numbers have 31 bits");
   iterations_ = static_cast<uint32_t>(iterations);
+  find_lengths();
   visit_steps();
-  ORRERY_CHECK(longest_ * iterations_ < uint64_t{1} << 31U, "step numbers have 31 bits");
+  ORRERY_CHECK(uint64_t{longest_} * iterations_ < uint64_t{1} << 31U, "step numbers have 31 bits");
   if (iterations_ > 1)
     find_window();
 }
@@ -35,6 +36,19 @@ int64_t SlicedSchedule::iterations_for(const Schedule& whole, int64_t stretch) {
   return std::max<int64_t>(1, ceil_divide(whole.largest_message(), stretch));
 }
 
+void SlicedSchedule::find_lengths() {
+  for (size_t number = 0; number < extent_.all_channels(); ++number) {
+    const uint32_t length = whole_->steps(extent_.node_of(number), extent_.channel_of(number));
+    if (number > 0 && length != longest_ && lengths_.empty()) {
+      lengths_.reserve(extent_.all_channels());
+      lengths_.assign(number, longest_);
+    }
+    if (!lengths_.empty())
+      lengths_.push_back(length);
+    longest_ = std::max(longest_, length);
+  }
+}
+
 void SlicedSchedule::visit_steps() {
   const bool one_message = whole_->one_message_a_connection();
   int64_t largest = 0;                                  // of the copies too
@@ -42,8 +56,7 @@ void SlicedSchedule::visit_steps() {
   for (size_t number = 0; number < extent_.all_channels(); ++number) {
     const Node node = extent_.node_of(number);
     const Channel channel = extent_.channel_of(number);
-    const uint32_t length = whole_->steps(node, channel);
-    longest_ = std::max<uint64_t>(longest_, length);
+    const uint32_t length = this->length(node, channel);
     first_begins_.push_back(firsts_.size());
     std::map<std::pair<Node, Channel>, uint32_t> known;  // connections, by the receiver
     for (uint32_t i = 0; i < length; ++i) {
@@ -56,7 +69,7 @@ void SlicedSchedule::visit_steps() {
         continue;
       const StepRef receiver = whole_->peer(ref, Half::Send);
       // A row has steps of one iteration only if channels that exchange messages are equally long.
-      extent_.lockstep &= whole_->steps(receiver.node, receiver.channel) == length;
+      extent_.lockstep &= this->length(receiver.node, receiver.channel) == length;
       if (!one_message)
         remember(known, ref, receiver);
     }
@@ -84,7 +97,7 @@ void SlicedSchedule::remember(std::map<std::pair<Node, Channel>, uint32_t>& know
 }
 
 void SlicedSchedule::find_window() {
-  const uint64_t all = longest_ * iterations_;
+  const uint64_t all = uint64_t{longest_} * iterations_;
   // The channel of a message's receiver is ahead by at most `slots` messages of their connection:
   // its next send waits for a slot, its next receive for a message.
   uint64_t ahead = whole_->one_message_a_connection() ? extent_.slots : 1;  // iterations
@@ -113,7 +126,7 @@ uint32_t SlicedSchedule::find_lookback() const {
   for (size_t number = 0; number < extent_.all_channels(); ++number) {
     const Node node = extent_.node_of(number);
     const Channel channel = extent_.channel_of(number);
-    const uint32_t length = whole_->steps(node, channel);
+    const uint32_t length = this->length(node, channel);
     if (whole_->one_message_a_connection()) {
       for (uint32_t i = 0; i < length; ++i)
         if (whole_->step({node, channel, i}).to)

@@ -37,7 +37,9 @@ class SlicedSchedule : public Schedule {
   /// iteration, but its channel may be any number of iterations ahead.
   bool waits_for_channels() const { return waits_for_channels_; }
   /// Returns the steps of the channel in one iteration.
-  uint32_t length(Node node, Channel channel) const { return whole_->steps(node, channel); }
+  ORRERY_ALWAYS_INLINE uint32_t length(Node node, Channel channel) const {
+    return lengths_.empty() ? longest_ : lengths_[extent_.number_of(node, channel)];
+  }
   int64_t stretch() const { return stretch_; }
   const Schedule& whole() const { return *whole_; }
   /// Returns whether the slices of `whole` are as SlicedOver requires: those that share elements
@@ -76,6 +78,7 @@ class SlicedSchedule : public Schedule {
     uint32_t message = 0;
   };
 
+  void find_lengths();
   void visit_steps();
   void remember(std::map<std::pair<Node, Channel>, uint32_t>& known, StepRef sender,
                 StepRef receiver);
@@ -88,7 +91,8 @@ class SlicedSchedule : public Schedule {
   uint32_t alike_ = 0;
   uint32_t back_ = 1;
   Extent extent_;
-  uint64_t longest_ = 0;             // steps of a channel of `whole`
+  uint32_t longest_ = 0;             // steps of a channel of `whole`
+  std::vector<uint32_t> lengths_;    // the same by channel number; empty if all are equal
   bool waits_for_channels_ = false;  // some step is `after` one of another channel
   std::vector<Connection> connections_;
   std::vector<First> firsts_;         // by channel, then by step
@@ -123,7 +127,7 @@ class SlicedOver final : public SlicedSchedule, public FusedStepOf<Whole> {
         whole_(static_cast<const Whole&>(SlicedSchedule::whole())) {}
 
   ORRERY_ALWAYS_INLINE uint32_t steps(Node node, Channel channel) const override {
-    return whole_.steps(node, channel) * iterations();
+    return length(node, channel) * iterations();
   }
 
   ORRERY_ALWAYS_INLINE Step step(StepRef ref) const override {
@@ -165,11 +169,11 @@ class SlicedOver final : public SlicedSchedule, public FusedStepOf<Whole> {
   };
 
   ORRERY_ALWAYS_INLINE At place_of(StepRef ref) const {
-    const uint32_t length = whole_.steps(ref.node, ref.channel);
-    return {ref.index / length, {ref.node, ref.channel, ref.index % length}};
+    const uint32_t steps = length(ref.node, ref.channel);
+    return {ref.index / steps, {ref.node, ref.channel, ref.index % steps}};
   }
   ORRERY_ALWAYS_INLINE StepRef later(uint32_t iterations, StepRef ref) const {
-    return {ref.node, ref.channel, iterations * whole_.steps(ref.node, ref.channel) + ref.index};
+    return {ref.node, ref.channel, iterations * length(ref.node, ref.channel) + ref.index};
   }
   ORRERY_ALWAYS_INLINE void cut(std::optional<Slice>& slice, uint32_t iteration) const {
     if (!slice)

@@ -41,4 +41,19 @@ bool is_all_tried() {
   return percent() >= 100;
 }
 
+bool is_sanitized() {
+#if defined(__SANITIZE_ADDRESS__)
+  return true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+  return true;
+#endif
+#endif
+  return false;
+}
+
+bool is_tried_sanitized(uint64_t seed) {
+  return !is_sanitized() || is_tried(seed);
+}
+
 }  // namespace orrery::test

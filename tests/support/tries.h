@@ -22,4 +22,12 @@ bool is_tried(uint64_t seed);
 /// Returns whether is_tried() holds for every case, so that a test can count the coverage of all.
 bool is_all_tried();
 
+/// Returns whether this is a build with the address sanitizer. It takes several times as much
+/// memory and time.
+bool is_sanitized();
+
+/// Returns whether to try a case of a list that CI must try whole in one of its builds: every case
+/// without sanitizers, and with them a share, as is_tried() says.
+bool is_tried_sanitized(uint64_t seed);
+
 }  // namespace orrery::test

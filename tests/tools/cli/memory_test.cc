@@ -135,19 +135,6 @@ std::vector<std::string> command(const std::string& file, const Limits& limits) 
   return words;
 }
 
-/// This is true with the address sanitizer, which takes several times as much memory.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-
 TEST_CASE("memory: inputs that reach the limits take no more than is stated for them") {
   const TemporaryFolder folder;
   uint64_t seed = 0;
@@ -161,7 +148,7 @@ TEST_CASE("memory: inputs that reach the limits take no more than is stated for 
     Limits counted = one.limits;
     if (counted.steps > 1'000'000)
       counted.steps = 0;  // beyond the budgets, nothing looks at each
-    if (!kSanitized) {
+    if (!is_sanitized()) {
       CHECK(cost.peak_bytes <= most_memory(counted));
       CHECK(cost.peak_bytes >= most_memory(counted) / 3);  // the figures are not idle
     }

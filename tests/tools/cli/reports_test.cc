@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/tries.h"
 #include "tests/tools/cli/files.h"
 #include "tests/tools/cli/ran.h"
 
@@ -309,8 +310,11 @@ void check_figures(const Row& row) {
 }
 
 TEST_CASE("reports: scenarios of public reports have their right answers") {
+  uint64_t seed = 0;
   for (const std::vector<Row>& rows : {value_rows(), hang_rows(), memory_rows(), time_rows()})
     for (const Row& row : rows) {
+      if (!is_tried_sanitized(++seed))
+        continue;
       check_text("run", row);
       check_figures(row);
     }
