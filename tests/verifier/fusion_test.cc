@@ -19,7 +19,7 @@ namespace {
 
 /// A device reads or writes a byte in 1 ps and launches a kernel in 1 us; flops take no time to
 /// speak of. "x" has 1,000 f32, 4,000 bytes.
-std::string scenario(const std::string& program, const std::string& more = "") {
+std::string fusible(const std::string& program, const std::string& more = "") {
   return R"({"orrery": 1, "mesh": {"d": 2}, "check_types": false,
   "arrays": {"x": {"shape": [10, 100], "dtype": "f32"}, "y": {"shape": [10, 100], "dtype": "f32"}},
   "cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us",
@@ -29,10 +29,10 @@ std::string scenario(const std::string& program, const std::string& more = "") {
 }
 
 const std::string kFused = R"(, "fusion": "elementwise")";
-constexpr int64_t kLaunch = 1'000'000;
+constexpr int64_t kOneLaunch = 1'000'000;
 constexpr int64_t kArray = 4'000;
 
-int64_t makespan(const std::string& text) {
+int64_t time_of(const std::string& text) {
   return (run(read_scenario("f", text), {}).completion->makespan - Instant()).count();
 }
 
@@ -47,32 +47,32 @@ TEST_CASE("fusion: a chain is charged for what enters and leaves it, and one lau
                             op("s", "reduce_sum", R"("b")", R"(, "axes": [1])");
   const std::string output = R"(, "outputs": ["s"])";
   // Each op reads its operands and writes its result; the sums are 10 f32.
-  CHECK(makespan(scenario(chain, output)) == 3 * kLaunch + 3 * kArray + 3 * kArray + kArray + 40);
-  CHECK(makespan(scenario(chain, output + kFused)) == kLaunch + 2 * kArray + 40);
-  CHECK(makespan(scenario(chain, output + R"(, "fusion": "none")")) ==
-        makespan(scenario(chain, output)));
+  CHECK(time_of(fusible(chain, output)) == 3 * kOneLaunch + 3 * kArray + 3 * kArray + kArray + 40);
+  CHECK(time_of(fusible(chain, output + kFused)) == kOneLaunch + 2 * kArray + 40);
+  CHECK(time_of(fusible(chain, output + R"(, "fusion": "none")")) ==
+        time_of(fusible(chain, output)));
   // "a" is read elsewhere too, so it is written.
-  CHECK(makespan(scenario(chain, R"(, "outputs": ["s", "a"])" + kFused)) ==
-        kLaunch + 3 * kArray + 40);
+  CHECK(time_of(fusible(chain, R"(, "outputs": ["s", "a"])" + kFused)) ==
+        kOneLaunch + 3 * kArray + 40);
 }
 
 TEST_CASE("fusion: an op that runs between those of a chain ends it, and so does a barrier") {
   const std::string first = op("a", "neg", R"("x")");
   const std::string last = op("b", "neg", R"("r")");
   const auto takes = [&](const std::string& between) {
-    return makespan(scenario(first + "," + between + "," + last, R"(, "outputs": ["b"])" + kFused));
+    return time_of(fusible(first + "," + between + "," + last, R"(, "outputs": ["b"])" + kFused));
   };
-  CHECK(takes(op("r", "reshape", R"("a")", R"(, "new_sizes": [1000])")) == kLaunch + 2 * kArray);
-  CHECK(takes(op("r", "optimization_barrier", R"("a")")) == 2 * (kLaunch + 2 * kArray));
+  CHECK(takes(op("r", "reshape", R"("a")", R"(, "new_sizes": [1000])")) == kOneLaunch + 2 * kArray);
+  CHECK(takes(op("r", "optimization_barrier", R"("a")")) == 2 * (kOneLaunch + 2 * kArray));
   CHECK(takes(op("r", "transpose", R"("a")", R"(, "permutation": [1, 0])")) ==
-        3 * (kLaunch + 2 * kArray));
+        3 * (kOneLaunch + 2 * kArray));
 }
 
 TEST_CASE("fusion: ops that read nothing of each other are kernels of their own") {
   const std::string two = op("a", "neg", R"("x")") + "," + op("b", "neg", R"("y")") + "," +
                           op("c", "neg", R"("a")") + "," + op("e", "neg", R"("b")");
-  CHECK(makespan(scenario(two, R"(, "outputs": ["c", "e"])" + kFused)) ==
-        2 * (kLaunch + 2 * kArray));
+  CHECK(time_of(fusible(two, R"(, "outputs": ["c", "e"])" + kFused)) ==
+        2 * (kOneLaunch + 2 * kArray));
 }
 
 TEST_CASE("fusion: each iteration of a loop is charged alike, however many there are") {
@@ -82,17 +82,17 @@ TEST_CASE("fusion: each iteration of a loop is charged alike, however many there
         R"({{"id": "l", "op": "fori_loop", "lower": 0, "upper": {}, "carry": {{"h": "x"}},
              "yield": {{"h": "b"}}, "body": [{}, {}]}})",
         trips, op("a", "mul", R"(["h", "y"])"), op("b", "neg", R"("a")"));
-    CHECK(makespan(scenario(loop, R"(, "outputs": ["l"])" + kFused)) ==
-          trips * (kLaunch + 3 * kArray));
+    CHECK(time_of(fusible(loop, R"(, "outputs": ["l"])" + kFused)) ==
+          trips * (kOneLaunch + 3 * kArray));
   }
 }
 
 TEST_CASE("fusion: it is written with a scenario, and in its labels") {
-  const std::string text = scenario(op("a", "neg", R"("x")") + "," + op("b", "neg", R"("a")"),
-                                    R"(, "outputs": ["b"])" + kFused);
+  const std::string text = fusible(op("a", "neg", R"("x")") + "," + op("b", "neg", R"("a")"),
+                                   R"(, "outputs": ["b"])" + kFused);
   const std::string written = write_scenario(read_scenario("f", text));
   CHECK(written.find(R"("fusion": "elementwise")") != std::string::npos);
-  CHECK(makespan(written) == makespan(text));
+  CHECK(time_of(written) == time_of(text));
   const std::vector<std::string> labels = run(read_scenario("f", text), {}).labels;
   CHECK(std::ranges::any_of(labels, [](const std::string& label) {
     return label.starts_with("fusion: elementwise (chains of elementwise ops and reductions");
@@ -119,8 +119,8 @@ TEST_CASE("fusion: no random program is slower for it, or has other memory") {
     }
     const std::string program = fmt::format("{}", fmt::join(ops, ","));
     const std::string outputs = fmt::format(R"(, "outputs": ["{}"])", values.back());
-    const Report plain = run(read_scenario("f", scenario(program, outputs)), {});
-    const Report fused = run(read_scenario("f", scenario(program, outputs + kFused)), {});
+    const Report plain = run(read_scenario("f", fusible(program, outputs)), {});
+    const Report fused = run(read_scenario("f", fusible(program, outputs + kFused)), {});
     CHECK(fused.completion->makespan <= plain.completion->makespan);
     CHECK(fused.memory.largest_peak() == plain.memory.largest_peak());
     CHECK(fused.completion->messages == plain.completion->messages);

@@ -17,8 +17,9 @@
 namespace orrery::test {
 namespace {
 
-/// A `Row` is a line of the table. Its parts are JSON, as tools/oracle/fold_values.py wrote them.
-struct Row {
+/// A `TableRow` is a line of the table. Its parts are JSON, as tools/oracle/fold_values.py wrote
+/// them.
+struct TableRow {
   std::string op;
   std::string mesh;
   std::string keys;
@@ -37,9 +38,9 @@ std::vector<std::string> lists_in(const std::string& text) {
   return lists;
 }
 
-std::vector<Row> rows() {
+std::vector<TableRow> rows() {
   std::ifstream file(std::string(ORRERY_SOURCE_ROOT) + "/tests/data/jax/fold_values.txt");
-  std::vector<Row> all;
+  std::vector<TableRow> all;
   std::string line;
   std::getline(file, line);  // the versions
   while (std::getline(file, line)) {
@@ -55,7 +56,7 @@ std::vector<Row> rows() {
   return all;
 }
 
-size_t devices_of(const Row& row) {
+size_t devices_of(const TableRow& row) {
   return lists_in(row.results).size();
 }
 
@@ -66,7 +67,7 @@ std::string joined(const std::vector<std::string>& lists, size_t first, size_t c
   return "[" + text + "]";
 }
 
-const OpRules* collective(const Row& row) {
+const OpRules* collective(const TableRow& row) {
   for (const OpRules& op : all_rules())
     if (op.name == row.op && op.family == Family::Collective)
       return &op;
@@ -76,7 +77,7 @@ const OpRules* collective(const Row& row) {
 /// Says whether results are expected, or only that the run's own checks hold.
 enum class Expected : uint8_t { Results, Nothing };
 
-Report run_row(const Row& row, const std::string& numerics, const std::string& algorithm,
+Report run_row(const TableRow& row, const std::string& numerics, const std::string& algorithm,
                Expected expected = Expected::Nothing) {
   const size_t devices = devices_of(row);
   std::string arrays;
@@ -114,7 +115,7 @@ std::string failures(const Report& report) {
 
 TEST_CASE("xla-cpu: with one_shot the values of every row are JAX's, bit for bit") {
   size_t count = 0;
-  for (const Row& row : rows()) {
+  for (const TableRow& row : rows()) {
     CAPTURE(row.op);
     CAPTURE(row.dtype);
     CAPTURE(row.mesh);
@@ -129,7 +130,7 @@ TEST_CASE("xla-cpu: with one_shot the values of every row are JAX's, bit for bit
 
 TEST_CASE(
     "xla-cpu: every algorithm is proved and has the values of its folds, and only they differ") {
-  for (const Row& row : rows()) {
+  for (const TableRow& row : rows()) {
     const OpRules* const op = collective(row);
     if (op == nullptr || row.mesh != R"({"x":7})" || row.dtype.starts_with("f8"))
       continue;
@@ -151,7 +152,7 @@ TEST_CASE(
 }
 
 TEST_CASE("numerics: reports say that they are xla-cpu, and nothing of ieee") {
-  const Row row = rows().front();
+  const TableRow row = rows().front();
   const auto labels = [&](const std::string& numerics) {
     std::string text;
     for (const std::string& label : run_row(row, numerics, "").labels)

@@ -64,7 +64,7 @@ Launched act(const TemporaryFolder& folder, const std::string& scenarios,
                " ORRERY=" ORRERY_BINARY " bash --noprofile --norc -eo pipefail " + script);
 }
 
-const char* const kScenario = R"({"orrery": 1, "name": "small",
+const char* const kBounded = R"({"orrery": 1, "name": "small",
   "cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us", "memory": "1 MiB"},
   "mesh": {"x": 2},
   "arrays": {"a": {"shape": [4], "dtype": "s32", "spec": ["x"], "init": "iota"}},
@@ -73,7 +73,7 @@ const char* const kScenario = R"({"orrery": 1, "name": "small",
 )";
 
 std::string bounded_scenario(const std::string& bound) {
-  return with(kScenario, "BOUND", bound);
+  return with(kBounded, "BOUND", bound);
 }
 
 TEST_CASE("the action: runs patterns of scenarios, and annotates the one that does not hold") {

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::string kScenario = in_tree("scenarios/ring-attention.json");
+const std::string kRingAttention = in_tree("scenarios/ring-attention.json");
 constexpr int kRanks = 4;
 // There are 4 heads of 32, and half of a device's part of 512 tokens is 64. So a block has two
 // products, each of 2 x 4 x 64 x 64 x 32 flops, at 1 TFLOP/s.
@@ -91,7 +91,7 @@ std::string row_of(const std::string& report, const std::string& id) {
 // 2r and 2r + 1 of the sequence as it is, so (2r + 1) + (2r + 2) blocks. Reordered it has parts r
 // and 2cp - 1 - r, so (r + 1) + (2cp - r) = 2cp + 1.
 TEST_CASE("ring attention: the slowest device does 4cp - 1 blocks, and 2cp + 1 reordered") {
-  const Json report = report_of(kScenario);
+  const Json report = report_of(kRingAttention);
   std::array<int, 2> most{};
   for (int rank = 0; rank < kRanks; ++rank) {
     const std::array<int, 2> expected = {4 * rank + 3, 2 * kRanks + 1};
@@ -109,7 +109,7 @@ TEST_CASE("ring attention: the slowest device does 4cp - 1 blocks, and 2cp + 1 r
 }
 
 TEST_CASE("ring attention: the second takes less time, and both at least that of their blocks") {
-  const Spans spans = spans_of(report_of(kScenario));
+  const Spans spans = spans_of(report_of(kRingAttention));
   CHECK(spans.first() >= (4 * kRanks - 1) * kBlockPicoseconds);
   CHECK(spans.second() >= (2 * kRanks + 1) * kBlockPicoseconds);
   CHECK(spans.second() < spans.first());
@@ -120,7 +120,7 @@ TEST_CASE("ring attention: the second takes less time, and both at least that of
 }
 
 TEST_CASE("ring attention: the second begins on all devices where they meet, after the first") {
-  const Json report = report_of(kScenario);
+  const Json report = report_of(kRingAttention);
   const Spans spans = spans_of(report);
   const std::vector<int64_t> met = times_of(report, "meet", "end_ps");
   CHECK(met.size() == kRanks);
@@ -133,8 +133,8 @@ TEST_CASE("ring attention: the second begins on all devices where they meet, aft
 }
 
 TEST_CASE("ring attention: the report has the rows where both end, and where the second begins") {
-  const Ran report = ran({"run", kScenario});
-  const Spans spans = spans_of(report_of(kScenario));
+  const Ran report = ran({"run", kRingAttention});
+  const Spans spans = spans_of(report_of(kRingAttention));
   CHECK(row_of(report.out, "contiguous0").find(printed(spans.first_end)) != std::string::npos);
   CHECK(row_of(report.out, "meet0").find(printed(spans.second_begin)) != std::string::npos);
   CHECK(row_of(report.out, "reordered3").find(printed(spans.second_end)) != std::string::npos);
@@ -167,7 +167,7 @@ const char* const kAlone = R"([
 
 // The scenario is run in f64: in f32 an element of 65,536 is as small as what its roundings allow.
 TEST_CASE("ring attention: both have the values of a single device") {
-  std::string text = text_of(kScenario);
+  std::string text = text_of(kRingAttention);
   for (size_t at = 0; (at = text.find("\"f32\"", at)) != text.npos;)
     text.replace(at, 5, "\"f64\"");
   Json scenario = Json::parse(text, nullptr, true, true);
