@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/tries.h"
 #include "tests/tools/cli/document.h"
 #include "tests/tools/cli/files.h"
 #include "tests/tools/cli/ran.h"
@@ -47,6 +48,8 @@ TEST_CASE("docs/planning.md shows what its commands print; tools/update_golden w
   const WorkingFolder working(in_tree(""));
   size_t planned = 0;
   for (const Shown& shown : commands_of(text_of("docs/planning.md"))) {
+    if (!is_tried_sanitized(++planned))
+      continue;
     INFO(shown.command);
     std::vector<std::string> words = words_of(shown.command);
     REQUIRE(words[0] == "orrery");
@@ -54,7 +57,6 @@ TEST_CASE("docs/planning.md shows what its commands print; tools/update_golden w
     const Ran run = ran(words);
     CHECK(run.err == "");
     CHECK(run.out == shown.output);
-    ++planned;
   }
   CHECK(planned == 11);
 }
