@@ -161,4 +161,11 @@ struct Report {
 /// iterations only.
 std::string fingerprint(const Report& report);
 
+/// Returns the whole array. Takes each part from the first of the devices that have it. Along axes
+/// over which the output is unreduced, the copies are added in their order, by the program's
+/// numerics; copies of pred are added as s32. Returns nothing if a device has no value, as after a
+/// hang.
+std::optional<Tensor> assembled(const Scenario& scenario, const Boundary& boundary,
+                                const DeviceValues& values);
+
 }  // namespace orrery

@@ -145,8 +145,8 @@ std::string in_quotes(std::string_view text);
 /// candidates there is no search.
 std::string_view near_miss(std::string_view word, const std::vector<std::string_view>& candidates);
 
-/// Returns "; did you mean "x"?" with the nearest candidate, or "" if none is near. If the word is
-/// a loop whose few values are candidates, as "l" for "l.g" and "l.h", all these values are named.
+/// Returns "; did you mean "x"?" with the nearest candidate, or "" if none is near. If few
+/// candidates are the word, a dot and a name, as "l.g" and "l.h" for "l", all of these are named.
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates);
 
 }  // namespace orrery

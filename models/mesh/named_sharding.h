@@ -25,6 +25,7 @@
 
 namespace orrery {
 
+/// An SdyDim says how an SdyArray cuts a dimension.
 struct SdyDim {
   std::vector<std::string> axes;  // major to minor
   bool open = false;              // whether the compiler may cut it by further axes

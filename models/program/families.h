@@ -40,7 +40,7 @@ std::vector<OpRules> source_rules();
 // Returns the entries of the local ops that only reshards of MPMD arrays are made of.
 std::vector<OpRules> reshard_rules();
 
-// In type_checks.cc, what the rules of several families share:
+// type_checks.cc has what the rules of several families share.
 
 /// Returns a result of this dtype, shape and states, or the error of the states if they have one.
 TypeOutcome typed(Dtype dtype, Shape shape, StatesOutcome states);

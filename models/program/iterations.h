@@ -149,6 +149,8 @@ class Iterations {
   std::vector<ValueInfo> values_;
 };
 
+/// Reaches says how long a value of a loop is read: in how many later iterations, and whether after
+/// the loop. So a run of the program keeps few iterations of each value.
 class Reaches {
  public:
   /// Both must outlive this object.

@@ -1,6 +1,7 @@
 #pragma once
 
-// An Op is plain data. The properties of its kind are in its rules (rules.h).
+// An Op is plain data. The properties of its kind are in its rules (rules.h). An OpOverflow is an
+// error that names its op.
 
 #include <compare>
 #include <cstdint>

@@ -5,10 +5,10 @@
 // following. Every op satisfies its type rule. Every operand is defined earlier in its thread or is
 // an argument. A collective's replica groups are those of its site, and every member's thread
 // issues the site once, or the site says that it does not.
-// A scenario's program has its loops as regions (Program::loops). Lowering, times and the host
-// executor take this form. Memory, checks and reports take the program with iterations written
-// (unroll.h). Other functions say which form they take. The verifier finds errors in time (a future
-// never done, use after donation, a hang).
+// Lowering, times and the host executor take the program with loops as regions (Program::loops).
+// Memory, checks and reports take the one with iterations written (unroll.h). Other functions say
+// which form they take. The verifier finds errors in time (a future never done, use after donation,
+// a hang).
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,11 @@
+#include "models/scenario/attribute_text.h"
+
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "models/base/callable.h"
 #include "models/program/core_map.h"
-#include "models/scenario/json_text.h"
 #include "models/scenario/quantity_text.h"
 
 namespace orrery {

@@ -1,10 +1,10 @@
-// This part of json_text.h writes the functions of an mpmd_map, with its other keys.
+// This part of attribute_text.h writes the functions of an mpmd_map, with its other keys.
 
 #include <fmt/format.h>
 
 #include "models/program/core_map.h"
 #include "models/program/rules.h"
-#include "models/scenario/json_text.h"
+#include "models/scenario/attribute_text.h"
 
 namespace orrery {
 

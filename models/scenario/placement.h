@@ -1,7 +1,8 @@
 #pragma once
 
 // This reads how a program and its arrays lie on the mesh: "mesh", "on", the states "varying",
-// "unreduced" and "reduced", and "spec" or "hlo", which say how an array is cut.
+// "unreduced" and "reduced", and "spec" (which may be "corrected") or "hlo", which say how an array
+// is cut.
 
 #include <cstddef>
 #include <cstdint>
@@ -66,8 +67,6 @@ Shape local_shape(const Mesh& mesh, const Array& array);
 
 // spec_reader.cc reads how an array is cut over the mesh: "spec", which may be "corrected", or
 // "hlo" in its place. Errors of specs are those of models/mesh, with a position.
-
-// Readers leave out what has an error.
 
 /// Reads "spec" of an output: how an array is cut over the mesh, as [["x", "y"], null]. Each axis
 /// may be named once.

@@ -9,7 +9,7 @@
 //   document.h      text -> a tree of values with their positions, within size_limits.h
 //   fields.h        one value -> a number, a name, a quantity, the members of an object
 //   cluster_json.h  "cluster" -> a Cluster; figure_reader.h its figures with their sources
-//   placement.h     "mesh", "on", states, "spec" and "hlo": how arrays lie on the mesh
+//   placement.h     "mesh", "on", states, "spec", "corrected", "hlo": how arrays lie on the mesh
 //   arrays_reader.h "arrays" and "outputs": what enters and leaves the program
 //   program_reader.h "program" -> calls of a ProgramBuilder, op by op (op_reader.h)
 //   transform_reader.h "transform" -> the transforms that make another program from it

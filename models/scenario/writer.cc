@@ -12,6 +12,7 @@
 #include "models/program/iteration_name.h"
 #include "models/program/loops.h"
 #include "models/program/sides.h"
+#include "models/scenario/attribute_text.h"
 #include "models/scenario/cluster_json.h"
 #include "models/scenario/expectation.h"
 #include "models/scenario/fault.h"

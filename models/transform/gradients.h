@@ -1,7 +1,7 @@
 #pragma once
 
 // This header, the first to read in this folder, has the backward pass of a program (JAX's vjp and
-// linear_transpose).
+// linear_transpose), and cuts it into parts.
 //
 // A transform makes another program from one that all devices run. It passes the ops of the new
 // program to a ProgramBuilder, which checks and types them as it does the user's own;

@@ -14,14 +14,11 @@
 // program that hangs, the result has the values made until then, and where each list stopped. The
 // digest of the walk must be that of the timing executors.
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "models/array/combine.h"
 #include "models/array/tensor.h"
-#include "models/array/work.h"
 #include "models/program/program.h"
 #include "simulator/schedule/digest.h"
 #include "simulator/schedule/lowered.h"

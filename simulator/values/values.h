@@ -5,9 +5,9 @@
 // run. provenance.h walks one schedule with folds instead of numbers (fold_table.h, piece_map.h),
 // and fold_values.h computes the values of the folds.
 //
-// This header has what all of these share. DeviceValues has the values: one tensor per value and
-// device that has it. HostKernels compute elements on the host. live_values.h has the values that a
-// run still needs, and member_memory.h the memory of a member of a collective.
+// This header has what several of these share. DeviceValues has the values: one tensor per value
+// and device that has it. HostKernels compute elements on the host. live_values.h has the values
+// that a run still needs, and member_memory.h the memory of a member of a collective.
 
 #include <cstddef>
 #include <cstdint>

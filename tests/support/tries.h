@@ -2,10 +2,11 @@
 
 // This is the one rule that says how much random tests try. Each test states its usual number, and
 // ORRERY_RANDOM_PERCENT in the environment scales all these numbers alike. A test with seeds 0 to
-// 999 takes the first tenth of the seeds at 10, and seeds 0 to 9999 at 1000. CI takes a tenth under
-// sanitizers, where a program runs ten times as long; one program of each kind shows what the
-// sanitizers can find. Properties (property.h) try the number of inputs in RC_PARAMS, scaled by the
-// same percentage.
+// 999 takes the first tenth of the seeds at 10, and seeds 0 to 9999 at 1000. CI takes a tenth in
+// both of its builds. With sanitizers a program runs ten times as long, and one program of each
+// kind shows what they can find. So lists that a change must pass whole, as that of all scenarios,
+// are whole without sanitizers, and a share of them is tried with sanitizers. Properties
+// (property.h) try the number of inputs in RC_PARAMS, scaled by the same percentage.
 
 #include <cstdint>
 

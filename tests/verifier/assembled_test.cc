@@ -7,7 +7,7 @@
 
 #include "models/array/text.h"
 #include "tests/verifier/scenario_rig.h"
-#include "verifier/report/describe.h"
+#include "verifier/report.h"
 
 namespace orrery {
 namespace {

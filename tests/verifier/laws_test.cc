@@ -107,7 +107,7 @@ TEST_CASE("laws: only admitted values are drawn, and enough of them must be") {
 TEST_CASE("laws: whether enough draws are admitted is judged by 2,000 of them at least") {
   // 1 of 6 draws has this number, which is more than 1 of 10.
   const Law often("law.json", law_text_of("psum", "n == 3"));
-  const uint64_t seeds = is_sanitized() ? tries(100) : 100;
+  const uint64_t seeds = is_sanitized() ? std::max<uint64_t>(10, tries(100)) : 100;
   for (uint64_t seed = 0; seed < seeds; ++seed)
     for (const uint64_t cases : {uint64_t{1}, uint64_t{2}, uint64_t{3}})
       CHECK(verify(often, {.cases = cases, .seed = seed}).verdict == Verdict::Holds);

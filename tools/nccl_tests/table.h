@@ -2,9 +2,9 @@
 
 // This is a table of nccl-tests, which one run of one of its programs printed, or would print by
 // our model. This folder reads, writes and makes such tables:
-//  - read_nccl_tables() reads a file. text_reader.h and json_reader.cc make drafts of its tables
-//  (draft.h),
-//    which keep the digits that were printed. A draft is identified, checked and becomes a table.
+//  - read_nccl_tables() reads a file. text_reader.h and json_reader.cc make drafts (draft.h) of its
+//    tables, which keep the digits that were printed. A draft is identified, checked and becomes a
+//    table.
 //  - nccl_text() and nccl_json() write a table byte for byte as nccl-tests does.
 //  - perf.h makes a table. Each row is a call (call.h), which is a program of ours that is timed.
 //  - collective.h has the arithmetic that all of these share: elements of a size, algbw and busbw.

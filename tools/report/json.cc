@@ -16,7 +16,7 @@
 #include "tools/report/gpus.h"
 #include "tools/report/json_writer.h"
 #include "tools/report/op_entries.h"
-#include "verifier/report/describe.h"
+#include "verifier/report.h"
 
 namespace orrery {
 namespace {

@@ -14,7 +14,7 @@
 #include "models/scenario/size_limits.h"
 #include "tools/report/figures.h"
 #include "tools/report/op_entries.h"
-#include "verifier/report/describe.h"
+#include "verifier/report.h"
 
 namespace orrery {
 namespace {

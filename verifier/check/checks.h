@@ -1,8 +1,8 @@
 #pragma once
 
-// This file has the checks of a program, its lowered schedules and its memory. They are all that
-// run() asks for, except those of values and proofs. Each is a function that returns a Check
-// (names.h). The comments say in which .cc file they stand.
+// This file has the checks that need no values: those of a program, its lowered schedules, its
+// memory and its digests. Most functions return a Check (verdict.h), and three give what such a
+// check looks for. The comments say in which .cc file they stand.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,7 @@
 #pragma once
 
-// This file says how errors pass through local ops, for bounds.h. README.md has the formulas.
+// This file says how errors pass through local ops, for bounds.h. README.md has the
+// formulas, and the second half of this file has those of elementwise ops.
 //
 // The entry of an op (models/program/rules.h) names the kind of its rule, Errors. Ops that move
 // elements move their errors by their own evaluate rule. Each other kind has one ErrorRule here. So
@@ -97,8 +98,8 @@ ErrorRule rule_of_scattered_sum();
 ErrorRule rule_of_products();
 
 // elementwise_bounds.cc says how far one element of an elementwise op can be from the value that
-// exact arithmetic gives. The distance is the operands' errors, as the op carries them on,
-// plus the op's own rounding.
+// exact arithmetic gives. The distance is the operands' errors, as the op carries them on, plus the
+// op's own rounding.
 //
 // Let x and y be the operands, e their bounds and r the result (all of them computed, as
 // magnitudes). For a function f and exact operands within e of x and y, |f(x, y) - f(exact)| is at

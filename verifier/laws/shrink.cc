@@ -12,7 +12,7 @@
 #include "models/base/diagnostics.h"
 #include "models/scenario/placement.h"
 #include "models/scenario/scenario.h"
-#include "verifier/laws/law_case.h"
+#include "verifier/laws/verify.h"
 
 namespace orrery {
 namespace {

@@ -10,7 +10,7 @@
 #include "models/program/groups.h"
 #include "models/scenario/arrays_reader.h"
 #include "models/scenario/placement.h"
-#include "verifier/report/describe.h"
+#include "verifier/report.h"
 
 namespace orrery {
 

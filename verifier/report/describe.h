@@ -10,8 +10,8 @@
 //    all devices of its thread, its slack, and for a collective the algorithm, the messages, the
 //    bandwidths and the exposed time. A link has a row if it carries data. Devices have rows with
 //    their times.
-//  - assembled() joins the parts of an output that devices hold to the whole array. It is called
-//    when a report is written out, and not by run().
+//  - assembled() of report.h joins the parts of an output that devices hold to the whole array. It
+//    is called when a report is written out, and not by run().
 // Without a completion, as after a hang, op and device rows have no times, and links have no rows.
 // Rows of ops are in issue order, thread by thread, and rows of links and devices are by id.
 
@@ -20,13 +20,11 @@
 #include <string>
 #include <vector>
 
-#include "models/array/tensor.h"
 #include "models/scenario/scenario.h"
 #include "simulator/lower/lower.h"
 #include "simulator/schedule/lowered.h"
 #include "simulator/time/completion.h"
 #include "simulator/values/gpu_facts.h"
-#include "simulator/values/values.h"
 #include "verifier/report.h"
 #include "verifier/stages.h"
 
@@ -69,12 +67,5 @@ std::vector<std::string> labels_of_gpus(const Scenario& scenario, const cuda::Gp
 /// Adds the rows of ops, links and devices. Requires the report's memory, and its completion if the
 /// program ends.
 void add_rows(const Scenario& scenario, Stages& stages, Report& report);
-
-/// Returns the whole array. Takes each part from the first of the devices that have it. Along axes
-/// over which the output is unreduced, the copies are added in their order, by the program's
-/// numerics; copies of pred are added as s32. Returns nothing if a device has no value, as after a
-/// hang.
-std::optional<Tensor> assembled(const Scenario& scenario, const Boundary& boundary,
-                                const DeviceValues& values);
 
 }  // namespace orrery

@@ -42,22 +42,24 @@ void check_report(const std::string& text) {
     CHECK(std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(failing), '\n') < 30);
 }
 
-// All of them whatever the share: what a scenario states must hold before a change lands.
+// Without sanitizers all of them are run, whatever the share: what a scenario states must hold
+// before a change lands.
 TEST_CASE("run: every scenario of the project holds, but for those that fail on purpose") {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(in_tree("scenarios")))
     files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
+  size_t scenarios = 0;
   size_t tried = 0;
   size_t failing = 0;
   for (const std::string& file : files) {
     if (!file.ends_with(".json") || is_template(text_of(file), {}))
       continue;
-    ++tried;
     const Outcome stated = stated_outcome(file);
     failing += stated != Outcome::Holds ? 1 : 0;
-    if (!is_tried_sanitized(tried))
+    if (!is_tried_sanitized(++scenarios))
       continue;
+    ++tried;
     const Ran run = ran({"run", file});
     INFO(file << "\n" << run.out << run.err);
     CHECK(run.outcome == stated);

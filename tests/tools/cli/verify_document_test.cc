@@ -46,9 +46,9 @@ TEST_CASE("docs/verify.md shows what its commands print") {
 
 TEST_CASE("docs/planning.md shows what its commands print; tools/update_golden writes it") {
   const WorkingFolder working(in_tree(""));
-  size_t planned = 0;
+  size_t commands = 0;
   for (const Shown& shown : commands_of(text_of("docs/planning.md"))) {
-    if (!is_tried_sanitized(++planned))
+    if (!is_tried_sanitized(++commands))
       continue;
     INFO(shown.command);
     std::vector<std::string> words = words_of(shown.command);
@@ -58,7 +58,7 @@ TEST_CASE("docs/planning.md shows what its commands print; tools/update_golden w
     CHECK(run.err == "");
     CHECK(run.out == shown.output);
   }
-  CHECK(planned == 11);
+  CHECK(commands == 11);
 }
 
 }  // namespace

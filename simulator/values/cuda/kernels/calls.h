@@ -2,7 +2,6 @@
 
 // These functions make the calls of kernels: first those that move elements or fill memory, with
 // the boxes of kernels (places.h), then those of a collective's members, then those of local ops.
-// Without elements there is no call.
 
 #include <cstdint>
 #include <span>
@@ -79,8 +78,8 @@ void widen(MoveArgs& args, std::span<int64_t* const> strides);
 /// possible. There are none if every element already is in its place.
 std::vector<KernelCall> move_calls(const Movement& where, int64_t itemsize, const Box& box);
 
-// Collectives, in collective_calls.cc. The calls do on device memory what MemberMemory and the host
-// executor do in a step and at its ends. Elements are held as the folding says.
+// collective_calls.cc makes the calls of collectives. They do on device memory what MemberMemory
+// and the host executor do in a step and at its ends. Elements are held as the folding says.
 
 /// The places of a step of a fold. The target may be left, right or both, but overlaps neither in
 /// part.
@@ -105,8 +104,8 @@ std::vector<KernelCall> entering_calls(const Collective& collective, const Foldi
 std::vector<KernelCall> leaving_calls(const Collective& collective, const Folding& folding,
                                       const ValueType& result, const Movement& where);
 
-// Local ops, in local_calls.cc. The calls compute on device memory what the ops' evaluate rules
-// (models/program) compute.
+// local_calls.cc makes the calls of local ops. They compute on device memory what the ops' evaluate
+// rules (models/program) compute.
 
 /// LocalOperands says where an op's operands and results lie, in the op's order. A result may lie
 /// in the place of an operand as its memory rule allows (models/program/rules.h).

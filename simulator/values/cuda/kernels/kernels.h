@@ -8,8 +8,7 @@
 // share). kernel_list.h lists them all. From that list device_kernels.cu makes the device's entry
 // points. nvcc compiles it where there is an nvcc, and clang for kernels.ptx, which is checked in
 // (tools/build/device_ptx.py). host_kernels.cc makes functions of the host, which the mock driver
-// of the tests runs. calls.h says which calls do an op, or a step or an
-// end of a collective; it has what both share too.
+// of the tests runs. calls.h says which calls do an op, or a step or an end of a collective.
 
 #include <cstddef>
 #include <cstdint>
