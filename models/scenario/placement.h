@@ -65,8 +65,8 @@ std::optional<std::string> unequal_copies(const Mesh& mesh, const Array& array);
 /// Returns the shape of the part that each device holds of the array.
 Shape local_shape(const Mesh& mesh, const Array& array);
 
-// spec_reader.cc reads how an array is cut over the mesh: "spec", which may be "corrected", or
-// "hlo" in its place. Errors of specs are those of models/mesh, with a position.
+// spec_reader.cc reads how an array is cut. Errors of specs are those of models/mesh, with a
+// position.
 
 /// Reads "spec" of an output: how an array is cut over the mesh, as [["x", "y"], null]. Each axis
 /// may be named once.

@@ -1,7 +1,7 @@
 #pragma once
 
-// This header, the first to read in this folder, has the backward pass of a program (JAX's vjp and
-// linear_transpose), and cuts it into parts.
+// This header is the first to read in this folder. It has the backward pass of a program (JAX's vjp
+// and linear_transpose), and cuts it into parts.
 //
 // A transform makes another program from one that all devices run. It passes the ops of the new
 // program to a ProgramBuilder, which checks and types them as it does the user's own;
@@ -9,9 +9,11 @@
 // is returned as it was. models/scenario/transform_reader.h applies a scenario's transforms in
 // turn.
 //
-//   batch()      each op becomes ops for all elements of a batch (vmap)
-//   vjp()        the ops of the backward pass follow those of the program
-//   transpose()  the backward pass alone, of a linear program, with the ops that it reads
+//  - batch() makes each op do its work for all elements of a batch (vmap).
+//  - vjp() adds the ops of the backward pass after those of the program.
+//  - transpose() makes the backward pass of a linear program, without the program's own ops. It
+//  only
+//    keeps those that the backward pass reads.
 //
 // batch goes forward through the program: a BatchWalk asks the batch rule of each op
 // (models/program/batch.h). vjp and transpose share a BackwardPass (backward_pass.h), which goes

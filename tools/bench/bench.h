@@ -62,8 +62,7 @@ std::string scatter_and_gather(const SmallCase& drawn);
 /// Returns this many psums of 64 elements, one after the other, on a ring of 8 devices.
 std::string many_psums(int64_t count);
 
-// child.cc runs a program as a process and measures its cost.
-
+/// A ChildCost is what a process took, in child.cc.
 struct ChildCost {
   double cpu_seconds = 0;  // user and system time, with that of the children it waited for
   /// The largest resident set of the process or one of its children, in bytes. It is at least that

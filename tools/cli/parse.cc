@@ -501,7 +501,8 @@ void add_manual(CLI::App& app) {
       ->footer("Example:\n  orrery manual | man -l -\n");
 }
 
-/// Returns the words of "text|json". The result is empty if one is a placeholder such as FILE.
+/// Returns the words of "text|json". The result is empty if one stands for a text of the user, as
+/// FILE does.
 std::vector<std::string> choices_in(const std::string& type_name) {
   std::vector<std::string> words = CLI::detail::split(type_name, '|');
   const bool fixed =

@@ -74,9 +74,9 @@ def broadcasts(op: Op, states: dict[str, States]) -> bool:
 
 
 def refuses_rightly(op: Op) -> bool:
-    """Whether an op that JAX refuses for the states of operands has no meaning in these states: some that are linear are
-    not implemented in JAX, nor is a sum over groups where types are checked. Nor has it extrema over no axes, nor slices and
-    rows at indices that are reduced, which it compares with 0."""
+    """Whether an op that JAX refuses for the states of operands has no meaning in these states. JAX also refuses
+    ops that have a meaning: some that are linear, a sum over groups where types are checked, extrema over no axes, and
+    slices and rows at reduced indices, which it compares with 0."""
     if op.name in ("neg", "sub", "real", "imag", "conj", "complex") or "axis_index_groups" in op.parameters:
         return False
     if op.name in _MOVED:

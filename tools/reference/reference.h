@@ -43,9 +43,6 @@ std::string plan_schema();
 std::string report_schema();
 std::string plan_report_schema();
 
-// parameters.cc has a sentence for each parameter of an op. Names are JAX's and mean the same in
-// every op.
-
 /// Returns the sentence for a parameter. The result is empty for an unknown name; a test requires a
 /// sentence for every parameter.
 std::string_view parameter_summary(std::string_view name);

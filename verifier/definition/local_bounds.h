@@ -1,7 +1,7 @@
 #pragma once
 
-// This file says how errors pass through local ops, for bounds.h. README.md has the
-// formulas, and the second half of this file has those of elementwise ops.
+// This file says how errors pass through local ops, for bounds.h. README.md has the formulas, and
+// the second half of this file has those of elementwise ops.
 //
 // The entry of an op (models/program/rules.h) names the kind of its rule, Errors. Ops that move
 // elements move their errors by their own evaluate rule. Each other kind has one ErrorRule here. So

