@@ -12,6 +12,7 @@
 #include "models/base/diagnostics.h"
 #include "models/program/groups.h"
 #include "models/program/holders.h"
+#include "models/program/loops.h"
 #include "models/program/op_rules.h"
 #include "models/program/rules.h"
 
@@ -508,8 +509,10 @@ void ProgramBuilder::report_undefined() {
                  ? fmt::format(", which only {} defines", origin_text(*later->second.origin))
                  : ", which is defined later";
     } else {
+      hint = iterations_hint(program_, use.name);
       const std::vector<std::string> known = names_for_hints(use.name);
-      hint = did_you_mean(use.name, std::vector<std::string_view>(known.begin(), known.end()));
+      if (hint.empty())
+        hint = did_you_mean(use.name, std::vector<std::string_view>(known.begin(), known.end()));
     }
     diagnostics_.add(use.origin, fmt::format("expected the id of an array or of an earlier op, got "
                                              "\"{}\"{}",

@@ -5,6 +5,10 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "models/program/iteration_name.h"
 
@@ -107,6 +111,38 @@ std::vector<bool> shown_when_shortened(const Program& program) {
       std::fill(shown.begin() + loop.written[w].ops.begin, shown.begin() + loop.written[w].ops.end,
                 false);
   return shown;
+}
+
+std::string iterations_hint(const Program& program, std::string_view name) {
+  std::string hint;
+  std::string in_body;  // the part of the name before `rest`, as regions have it
+  size_t rest = 0;
+  for_each_iteration_in(name, [&](std::string_view loop, int64_t index) {
+    if (!hint.empty() || loop.size() < rest)
+      return;
+    const std::string called = in_body + std::string(loop.substr(rest));
+    std::vector<std::pair<int64_t, int64_t>> bounds;
+    for (const Loop& region : program.loops)
+      if (region.name == called)
+        bounds.emplace_back(region.lower, region.upper);
+    for (const WrittenLoop& part : program.written_loops)
+      if (part.name == loop)
+        bounds.emplace_back(part.lower, part.upper);
+    if (bounds.empty())
+      return;
+    const bool has = std::ranges::any_of(
+        bounds, [&](const auto& each) { return each.first <= index && index < each.second; });
+    const int64_t lower = std::ranges::min(bounds).first;
+    const int64_t upper =
+        std::ranges::max(bounds, {}, [](const auto& each) { return each.second; }).second;
+    if (!has)
+      hint = lower == upper ? fmt::format(", but the loop \"{}\" has no iterations", loop)
+                            : fmt::format(", but the loop \"{}\" has the iterations {} to {}", loop,
+                                          lower, upper - 1);
+    in_body = name_in(any_iteration(called), "");
+    rest = with_index(loop, index).size() + 1;
+  });
+  return hint;
 }
 
 std::vector<NameInLoops> names_in_loops(const Program& program) {

@@ -6,12 +6,17 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/base/callable.h"
 #include "models/program/program.h"
 
 namespace orrery {
+
+/// Returns what an error about an unknown name adds if the name has an iteration that its loop
+/// lacks: ", but the loop "l" has the iterations 0 to 4". The result is "" for other names.
+std::string iterations_hint(const Program& program, std::string_view name);
 
 /// Returns the parameters of an iteration's index, a "full", which is the iteration's first op.
 Attributes index_attributes(int64_t index);

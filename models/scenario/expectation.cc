@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "models/program/holders.h"
+#include "models/program/loops.h"
 #include "models/scenario/fields.h"
 #include "models/scenario/literal.h"
 
@@ -107,8 +108,10 @@ class ExpectReader {
       std::vector<std::string_view> names;
       for (const auto& [known, id] : values_)
         names.push_back(known);
-      diagnostics_.add(origin, fmt::format("expected the id of a value, got {}{}", in_quotes(name),
-                                           did_you_mean(name, names)));
+      const std::string iterations = iterations_hint(*program_, name);
+      diagnostics_.add(origin,
+                       fmt::format("expected the id of a value, got {}{}", in_quotes(name),
+                                   iterations.empty() ? did_you_mean(name, names) : iterations));
       return std::nullopt;
     }
     if (program_->value(found->second).type.future) {

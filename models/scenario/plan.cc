@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "models/base/characters.h"
 #include "models/base/compiler.h"
 #include "models/scenario/fields.h"
+#include "models/scenario/json_text.h"
 #include "models/scenario/law.h"
 #include "models/scenario/reader.h"
 
@@ -338,15 +340,35 @@ PlanTerms Plan::terms(std::span<const TemplateValue> values) const {
   return terms;
 }
 
+namespace {
+
+/// Returns the value as ids of points have it. Texts are whole and escaped, so that different
+/// values look different.
+std::string text_in_id(const TemplateValue& value) {
+  if (const auto* const text = std::get_if<std::string>(&value.is)) {
+    std::string line = JsonText::text(*text).lines();
+    line.pop_back();  // the newline
+    return line;
+  }
+  if (const auto* const items = std::get_if<TemplateValue::List>(&value.is)) {
+    std::vector<std::string> texts;
+    std::transform(items->begin(), items->end(), std::back_inserter(texts), text_in_id);
+    return fmt::format("[{}]", fmt::join(texts, ", "));
+  }
+  return value_text(value);
+}
+
+}  // namespace
+
 std::string point_id(const Plan& plan, std::span<const TemplateValue> values) {
   std::vector<std::string> own;
   std::vector<std::string> all;
   for (size_t i = 0; i < values.size(); ++i) {
-    const auto* text = std::get_if<std::string>(&values[i].is);
+    const auto* const text = std::get_if<std::string>(&values[i].is);
     all.push_back(fmt::format("{}={}", plan.names()[i],
-                              text != nullptr && is_word(*text) ? *text : value_text(values[i])));
+                              text != nullptr && is_word(*text) ? *text : text_in_id(values[i])));
     const TemplateValue* const only = plan.only_value(i);
-    if (only == nullptr || value_text(*only) != value_text(values[i]))
+    if (only == nullptr || !(*only == values[i]))
       own.push_back(all.back());
   }
   return fmt::format("{}", fmt::join(own.empty() ? all : own, ","));

@@ -18,7 +18,7 @@ constexpr int64_t kIds = int64_t{1} << 30;
 constexpr int64_t kCounts = int64_t{1} << 60;
 
 /// A run of next to nothing takes less than this many bytes: 12 MB on 2026-11-29.
-constexpr int64_t kLeastMemory = int64_t{18} << 20;
+constexpr int64_t kLeastMemory = int64_t{20} << 20;
 
 // The memory is a little more than runs were seen to take for each unit;
 // tests/tools/cli/memory_test.cc checks it. It is 0 if a limit takes none of its own, or only with

@@ -20,14 +20,24 @@ std::string_view own_name_of_loop(const Program& program, const Loop& loop) {
                      : std::string_view(loop.name);
 }
 
-/// Returns the carry that yields the value, unless the value is a param.
+/// Returns the carry whose param of the iteration after is the value of this one: the carry that
+/// yields the value. Carries may pass a value round a ring of them. There each param would stand
+/// for the next one, so the first carry's param stands for itself, and the result is empty.
 std::optional<size_t> yielding(const Loop& loop, ValueId value) {
-  std::optional<size_t> found;
-  for (size_t c = 0; c < loop.carries.size(); ++c) {
-    if (loop.carries[c].param == value)
-      return std::nullopt;
-    if (loop.carries[c].yielded == value && !found)
-      found = c;
+  const auto yields = [&](ValueId yielded) -> std::optional<size_t> {
+    for (size_t c = 0; c < loop.carries.size(); ++c)
+      if (loop.carries[c].yielded == yielded)
+        return c;
+    return std::nullopt;
+  };
+  const std::optional<size_t> found = yields(value);
+  bool is_first = true;  // in the ring so far
+  for (std::optional<size_t> c = found; c; c = yields(loop.carries[*c].param)) {
+    if (loop.carries[*c].param == value)
+      return is_first ? std::nullopt : found;
+    is_first = is_first && std::any_of(loop.carries.begin(),
+                                       loop.carries.begin() + static_cast<std::ptrdiff_t>(*c),
+                                       [&](const Carry& before) { return before.param == value; });
   }
   return found;
 }

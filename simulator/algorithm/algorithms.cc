@@ -117,6 +117,17 @@ std::pair<Form, int64_t> form_of(const ScheduleRequest& request) {
   }
 }
 
+/// Each channel of a ring goes round the ranks in an order of the layout.
+uint32_t one_an_order(const Layout& layout) {
+  return std::max<uint32_t>(1, static_cast<uint32_t>(layout.orders.size()));
+}
+
+/// If a node has several NICs, there is an order for each. A pair of channels then begins at each
+/// rank of a node, and with it at each NIC.
+uint32_t pair_a_rank(const Layout& layout) {
+  return layout.orders.empty() ? 1 : 2 * layout.together;
+}
+
 OwnedSchedule make_ring(const ScheduleRequest& request, RingSchedule::Ways ways) {
   const auto [form, count] = form_of<RingSchedule::Form>(request);
   return std::make_unique<RingSchedule>(form, request.nodes, count, combine_of(request),
@@ -326,7 +337,7 @@ std::span<const Algorithm> algorithms() {
          .kinds = kReductions,
          .misfit = misfit,
          .make = make_one_way,
-         .follows_orders = true},
+         .own_channels = one_an_order},
         {.name = "recursive_doubling",
          .summary = "ranks that differ in one bit exchange all they have, bit by bit",
          .kinds = kReductions,
@@ -337,14 +348,14 @@ std::span<const Algorithm> algorithms() {
          .kinds = {OpKind::AllGather, OpKind::PsumScatter},
          .misfit = misfit,
          .make = make_one_way,
-         .follows_orders = true},
+         .own_channels = one_an_order},
         {.name = "bidirectional",
          .summary = "half of each chunk goes each way round the ring",
          .kinds = kReducesAndGathers,
          .misfit = misfit_bidirectional,
          .make = make_bidirectional,
          .set_aside = not_both_ways,
-         .follows_orders = true},
+         .own_channels = one_an_order},
         {.name = "direct",
          .summary = "each rank sends to every other at once",
          .kinds = kExchanges,
@@ -425,6 +436,7 @@ std::span<const Algorithm> algorithms() {
          .make = make_tree,
          .set_aside = in_one_node,
          .pieces = kPiecesOfChain,
+         .own_channels = pair_a_rank,
          .considered_on = has_nodes},
         {.name = "one_shot",
          .summary = "each rank sends to every other at once, and folds what it gets in group order",

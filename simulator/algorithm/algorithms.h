@@ -151,9 +151,9 @@ struct Algorithm {
   ChannelUse channel_use = ChannelUse::EvenShares;
   Cutting cutting = Cutting::InIterations;
   PieceRule pieces = {};
-  /// Each of its channels goes round the ranks in an order of the layout. Unless the op or the
-  /// protocol says how many channels there are, each order has one.
-  bool follows_orders = false;
+  /// Returns how many channels it has if neither the op nor the protocol says so: as many as use
+  /// all NICs of a node. Null: one.
+  uint32_t (*own_channels)(const Layout& layout) = nullptr;
   /// Returns whether lowering considers the algorithm on such a topology. Where it does not, the
   /// scenario must name it; reports do not say so each time. Null: it is considered on all.
   bool (*considered_on)(const Topology& topology) = nullptr;

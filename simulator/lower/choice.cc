@@ -287,14 +287,14 @@ Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer)
     return {fitting.front(), "a group of one only copies"};
   const auto timed_groups = std::span(shapes).first(std::min(shapes.size(), kMostTimedShapes));
   std::vector<Timed> timed;
-  std::vector<std::string> why_not;
+  std::vector<std::string> why_not;  // for each method that has no time
+  std::string slower;                // the first of those that are slower by their bound alone
   std::optional<Duration> least;
   for (const auto& [method, at_least] : in_order(fitting, site, timed_groups, timer)) {
     if (least && at_least > *least) {
-      why_not = {fmt::format("{} {} < {} at least {} ({})",
-                             choice_of(timed.front().method).method(), reason_text(*least),
-                             choice_of(method).method(), reason_text(at_least),
-                             model_text(timed.front().time, shapes.size()))};
+      slower = fmt::format("{} {} < {} at least {} ({})", choice_of(timed.front().method).method(),
+                           reason_text(*least), choice_of(method).method(), reason_text(at_least),
+                           model_text(timed.front().time, shapes.size()));
       break;  // the others are not below that either
     }
     const QuietTimer::Outcome outcome = slowest(method, site, timed_groups, timer);
@@ -308,14 +308,16 @@ Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer)
   }
   if (timed.empty())
     return {fitting.front(), fmt::format("the first that fits: {}", fmt::join(why_not, "; "))};
-  if (timed.size() == 1)
-    return {timed.front().method, fmt::format("{}", fmt::join(why_not, "; ")),
-            alone(timed.front().time)};
   // Among equal times the first method of the table counts.
   std::sort(timed.begin(), timed.end(), [&](const Timed& a, const Timed& b) {
     return place_of(a.method, fitting) < place_of(b.method, fitting);
   });
-  return by_time(std::move(timed), shapes.size());
+  Pick pick = timed.size() > 1
+                  ? by_time(std::move(timed), shapes.size())
+                  : Pick{timed.front().method, std::move(slower), alone(timed.front().time)};
+  for (const std::string& why : why_not)
+    pick.because += (pick.because.empty() ? "" : "; ") + why;
+  return pick;
 }
 
 }  // namespace

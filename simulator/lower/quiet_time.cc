@@ -16,7 +16,6 @@
 #include "simulator/schedule/step_table.h"
 #include "simulator/schedule/walk.h"
 #include "simulator/time/apart.h"
-#include "simulator/time/collective_sweep.h"
 #include "simulator/time/completion.h"
 #include "simulator/time/state_budget.h"
 
@@ -30,6 +29,8 @@ constexpr uint64_t kMostBounded = uint64_t{1} << 20U;
 /// A group is timed in smaller sizes if it has at least so many nodes: two of them are left in the
 /// smallest.
 constexpr uint32_t kLeastBlocks = 4;
+
+constexpr const char* kTooMuch = "takes more memory than the limit allows (--limit state=SIZE)";
 
 uint64_t steps_of_a_rank(const Schedule& schedule) {
   uint64_t steps = 0;
@@ -269,7 +270,7 @@ std::variant<Duration, std::string> QuietTimer::timed(const Method& method,
   const MadeSchedule made = made_ == nullptr ? maker_.make(method, request, work)
                                              : maker_.make(method, request, work, *made_);
   if (made.too_long || made.steps > static_cast<uint64_t>(limits_.steps))
-    return "has more steps than the limit allows";
+    return "has more steps than the limit allows (--limit steps=N)";
   const Schedule& schedule = *made.schedule;
   const SharedList<VertexId> nodes =
       vertices_of_nodes(*method.algorithm, schedule,
@@ -294,7 +295,7 @@ std::variant<Duration, std::string> QuietTimer::timed(const Method& method,
       return "would hang";
     return std::ranges::max_element(times->exits, {}, &Happened::at)->at - Instant() + launch;
   } catch (const TooMuchState&) {
-    return "takes more memory than the limit allows";
+    return kTooMuch;
   } catch (const OpOverflow& overflow) {
     throw Overflow(overflow.what());  // the op is not one of the caller's program
   }
@@ -347,9 +348,8 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& aske
   if (first_unrouted(*whole_of_all, places, paths_))
     return "has no route for some message";
   const auto runs_in_memory = [&](const Schedule& schedule) {
-    return CollectiveSweep<Schedule>::least_bytes(schedule.extent()) <= limits_.state;
+    return least_state(schedule) <= limits_.state;
   };
-  constexpr const char* kTooMuch = "takes more memory than the limit allows";
   if (!runs_in_memory(*whole_of_all))
     return kTooMuch;
   // Steps of stages wait for other channels, so their window grows with the iterations.

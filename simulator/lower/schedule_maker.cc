@@ -144,8 +144,8 @@ ScheduleRequest ScheduleMaker::with_connections(const Method& method, const Hint
     request.transport.channels = *asked.channels;
   else if (protocol != nullptr)
     set_channels(method, work, request);
-  else if (method.algorithm->follows_orders && !request.layout.orders.empty())
-    request.transport.channels = static_cast<uint32_t>(request.layout.orders.size());
+  else if (method.algorithm->own_channels != nullptr)
+    request.transport.channels = method.algorithm->own_channels(request.layout);
   return request;
 }
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <utility>
+#include <optional>
 #include <vector>
 
 #include "simulator/schedule/list_progress.h"
@@ -38,6 +38,7 @@ class RunTable {
     const uint32_t slot = free_.back();
     free_.pop_back();
     slots_[slot].run = run;
+    slots_[slot].is_used = true;
     own.slots.insert(at, slot);
     return slot;
   }
@@ -55,15 +56,31 @@ class RunTable {
     else if (++own.over > own.slots.size() / 2)
       own = {{own.begin(), own.slots.end()}, 0};
     slots_[slot].value = T();
+    slots_[slot].is_used = false;
     free_.push_back(slot);
   }
 
-  /// Visits the slots in use, by collective.
+  /// Visits the slots in use, by collective, then by iteration. The time grows with the most runs
+  /// that were ever under way at once, not with the collectives of the program.
   template <class Visit>
   void for_each_slot(Visit&& visit) const {
-    for (const UnderWay& own : of_)
-      for (size_t i = own.over; i < own.slots.size(); ++i)
-        visit(own.slots[i]);
+    std::vector<uint32_t> used;
+    for (uint32_t slot = 0; slot < slots_.size(); ++slot)
+      if (slots_[slot].is_used)
+        used.push_back(slot);
+    std::sort(used.begin(), used.end(),
+              [&](uint32_t a, uint32_t b) { return slots_[a].run < slots_[b].run; });
+    for (const uint32_t slot : used)
+      visit(slot);
+  }
+
+  /// Returns the slot in use if there is exactly one.
+  std::optional<uint32_t> only_slot() const {
+    if (slots_.size() != free_.size() + 1)
+      return std::nullopt;
+    const auto used =
+        std::find_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.is_used; });
+    return static_cast<uint32_t>(used - slots_.begin());
   }
 
   /// Moves a run to a later iteration. All later runs of the same collective must be moved too, by
@@ -73,6 +90,7 @@ class RunTable {
  private:
   struct Slot {
     CollectiveRun run;
+    bool is_used = false;
     T value;
   };
 

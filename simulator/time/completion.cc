@@ -11,6 +11,7 @@
 #include "simulator/schedule/list_progress.h"
 #include "simulator/schedule/sliced_schedule.h"
 #include "simulator/time/engine.h"
+#include "simulator/time/state_budget.h"
 #include "simulator/time/sweep.h"
 
 namespace orrery {
@@ -109,7 +110,12 @@ std::variant<Completion, std::string> time_by_sweep(const Program& program, cons
 
 std::optional<Completion> time_program(const Program& program, const Lowered& lowered, Paths& paths,
                                        const Demands& demands, const TimeOptions& options) {
-  auto swept = time_by_sweep(program, lowered, paths, demands, options);
+  std::variant<Completion, std::string> swept = "the sweep takes more memory than the limit allows";
+  try {
+    swept = time_by_sweep(program, lowered, paths, demands, options);
+  } catch (const TooMuchState&) {
+    // It has a row of steps for all channels, where the engine has the steps that each one has.
+  }
   if (auto* completion = std::get_if<Completion>(&swept))
     return std::move(*completion);
   std::optional<Completion> completion = with_history(options.history, [&](EventLog* log) {
@@ -119,6 +125,10 @@ std::optional<Completion> time_program(const Program& program, const Lowered& lo
   if (completion)
     completion->because = std::get<std::string>(std::move(swept));
   return completion;
+}
+
+Int128 least_state(const Schedule& schedule) {
+  return std::min(swept_state(schedule.extent()), simulated_state(schedule));
 }
 
 Completion run_time(const Program& program, const Lowered& lowered, Paths& paths,

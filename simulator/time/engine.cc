@@ -267,13 +267,8 @@ class Engine {
   void skip_iterations() {
     if (events_since_look_ * kWordsPerEvent < words_of_look_)
       return;
-    std::optional<uint32_t> only;
-    size_t slots = 0;
-    running_.for_each_slot([&](uint32_t slot) {
-      only = slot;
-      ++slots;
-    });
-    if (slots != 1 || !running_[*only].run || running_[*only].run->cut() == nullptr)
+    const std::optional<uint32_t> only = running_.only_slot();
+    if (!only || !running_[*only].run || running_[*only].run->cut() == nullptr)
       return;
     Run& run = *running_[*only].run;
     const uint32_t iteration = run.iteration();
@@ -643,6 +638,10 @@ std::optional<Completion> simulate_if_it_ends(const Program& program, const Lowe
                                               Paths& paths, const Demands& demands,
                                               const EngineOptions& options) {
   return Engine(program, lowered, paths, demands, options).run();
+}
+
+Int128 simulated_state(const Schedule& schedule) {
+  return CollectiveEngine<Engine>::bytes(schedule);
 }
 
 Completion simulate(const Program& program, const Lowered& lowered, Paths& paths,

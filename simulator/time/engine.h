@@ -57,6 +57,9 @@ std::optional<Completion> simulate_if_it_ends(const Program& program, const Lowe
                                               Paths& paths, const Demands& demands,
                                               const EngineOptions& options = {});
 
+/// Returns the memory that a run of the schedule takes in the engine.
+Int128 simulated_state(const Schedule& schedule);
+
 /// Simulates a program that ends.
 Completion simulate(const Program& program, const Lowered& lowered, Paths& paths,
                     const Demands& demands, const EngineOptions& options = {});

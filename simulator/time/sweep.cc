@@ -357,6 +357,10 @@ std::optional<std::string> sweep_refusal(const Demands& demands, const Fabric& f
   return std::nullopt;
 }
 
+Int128 swept_state(const Extent& extent) {
+  return CollectiveSweep<Schedule>::least_bytes(extent);
+}
+
 std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
                                             Paths& paths, const SweepOptions& options) {
   return ProgramSweep(program, lowered, paths, options).run();

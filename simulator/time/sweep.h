@@ -52,6 +52,10 @@ struct SweepOptions {
   AloneTimes* alone = nullptr;        // as in TimeOptions
 };
 
+/// Returns the memory that a run of a schedule of this extent takes in the sweep, where no link can
+/// be asked for too much.
+Int128 swept_state(const Extent& extent);
+
 /// Runs one collective at a time, once the entries of all its members are known. Returns the reason
 /// if it cannot finish. Either no collective has all its entries, or the steps of one wait for each
 /// other. Or messages ask a link for more than it has. With check_capacity, iterations that may be

@@ -38,6 +38,32 @@ TEST_CASE("time and memory for planners: those of the report, per device") {
   CHECK(planned.peaks[2] == Bytes());
 }
 
+/// Returns the label that says which programs have no result among the outputs, or "".
+std::string label_of_outputs(const std::string& outputs, bool has_second) {
+  test::ScenarioParts parts;
+  parts.threads = true;
+  parts.program =
+      R"([{"name": "P", "on": [0], "do": [{"id": "b", "op": "add", "of": ["a", "a"]}]})" +
+      std::string(has_second
+                      ? R"(, {"name": "Q", "on": [1], "do": [{"id": "c", "op": "neg", "of": "a"}]})"
+                      : "") +
+      "]";
+  parts.outputs = outputs;
+  for (const std::string& label : test::run_parts(parts).report.labels)
+    if (label.starts_with("outputs: "))
+      return label;
+  return "";
+}
+
+TEST_CASE("memory: the report says whose results are freed since they are no outputs") {
+  const std::string freed = "; results are freed after their last use";
+  CHECK(label_of_outputs("[]", false) == "outputs: none is named" + freed);
+  CHECK(label_of_outputs(R"(["a"])", false) == "outputs: only arguments are named" + freed);
+  CHECK(label_of_outputs(R"(["b"])", false) == "");
+  CHECK(label_of_outputs(R"(["b"])", true) == "outputs: none of program \"Q\"" + freed);
+  CHECK(label_of_outputs(R"(["b", "c"])", true) == "");
+}
+
 TEST_CASE("memory: an array on a device without a program counts there") {
   test::ScenarioParts parts;
   parts.threads = true;

@@ -55,7 +55,7 @@ void add_outputs(const Program& program, std::vector<std::string>& labels) {
   if (count == 0)
     return;
   const std::string which =
-      count == with_results ? "none is named"
+      count == with_results ? program.outputs.empty() ? "none is named" : "only arguments are named"
       : count == 1          ? fmt::format("none of program \"{}\"", without)
                    : fmt::format("none of program \"{}\" and {} others", without, count - 1);
   labels.push_back(fmt::format("outputs: {}; results are freed after their last use", which));

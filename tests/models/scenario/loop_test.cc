@@ -158,10 +158,42 @@ TEST_CASE("loop: a scenario keeps it as it is read, and so are the names of its 
   CHECK(names == "l.h l[0].y z ");
 }
 
-std::string refused(const std::string& program) {
+std::string refused(const std::string& program, const std::string& more = Small{}.more) {
   Small small;
   small.program = program;
+  small.more = more;
   return refusal(small.text());
+}
+
+TEST_CASE("loop: an id of an iteration that the loop lacks is told which ones it has") {
+  const std::string y = R"({"id": "y", "op": "add", "of": ["h", "a"]})";
+  const std::string of_values = "expected the id of a value, got ";
+  const std::string of_ops = "expected the id of an array or of an earlier op, got ";
+  const auto outputs = [](const std::string& id) { return R"("outputs": [")" + id + R"("])"; };
+  const auto expected = [](const std::string& id) {
+    return R"("expect": [{"equal": [")" + id + R"(", "a"]}])";
+  };
+  const std::string l = "[" + loop(y, "y") + "]";
+  for (const std::string index : {"2", "-1", "1000000"}) {
+    const std::string hint = "\"l[" + index + R"(].y", but the loop "l" has the iterations 0 to 1)";
+    CHECK(refused(l, outputs("l[" + index + "].y")).ends_with(of_ops + hint));
+    CHECK(refused(l, expected("l[" + index + "].y")).ends_with(of_values + hint));
+  }
+  const std::string never = "[" + loop(y, "y", R"("lower": 3, "upper": 3)") + "]";
+  CHECK(refused(never, outputs("l[3].y"))
+            .ends_with(of_ops + R"("l[3].y", but the loop "l" has no iterations)"));
+  const std::string nested =
+      R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 4, "carry": {"h": "a"}, "body": [)"
+      R"({"id": "m", "op": "fori_loop", "lower": 5, "upper": 7, "carry": {"g": "h"}, "body": [)"
+      R"({"id": "y", "op": "add", "of": ["g", "g"]}], "yield": {"g": "y"}}], )"
+      R"("yield": {"h": "m"}}])";
+  CHECK(
+      refused(nested, outputs("l[1].m[7].y"))
+          .ends_with(of_ops + R"("l[1].m[7].y", but the loop "l[1].m" has the iterations 5 to 6)"));
+  CHECK(refused(nested, outputs("l[4].m[5].y"))
+            .ends_with(of_ops + R"("l[4].m[5].y", but the loop "l" has the iterations 0 to 3)"));
+  // The iteration is there, and the name is not.
+  CHECK(refused(nested, outputs("l[1].m[5].z")).find("but the loop") == std::string::npos);
 }
 
 TEST_CASE("loop: an error in the body is reported once, with its position and the loop") {

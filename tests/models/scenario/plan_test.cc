@@ -74,6 +74,18 @@ TEST_CASE("plans: a range ends at \"to\" or below; ids tell texts from numbers")
         Ids{"tp=8B", "tp=a-b", "tp=\"1e5\"", "tp=-", "tp=\"null\""});
 }
 
+TEST_CASE("plans: different points have different ids, whatever their texts are") {
+  // Without escapes, the second and the third point would have one id.
+  CHECK(
+      ids(plan_of(R"x("sweep": {"tp": ["1", "1\",mode=\"2"], "mode": ["3", "2\",mode=\"3"]})x")) ==
+      Ids{R"(tp="1",mode="3")", R"(tp="1",mode="2\",mode=\"3")", R"(tp="1\",mode=\"2",mode="3")",
+          R"(tp="1\",mode=\"2",mode="2\",mode=\"3")"});
+  // A message would cut these texts to the same one.
+  const std::string same(100, 'x');
+  CHECK(ids(plan_of(fmt::format(R"("sweep": {{"tp": ["{0} 1", "{0} 2"]}})", same))) ==
+        Ids{fmt::format("tp=\"{} 1\"", same), fmt::format("tp=\"{} 2\"", same)});
+}
+
 TEST_CASE("plans: a value that is let replaces a name's sweep") {
   Plan plan = plan_of(kSweep);
   plan.let(0, {int64_t{3}});

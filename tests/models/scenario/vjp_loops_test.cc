@@ -92,6 +92,37 @@ TEST_CASE("vjp: what an iteration yields is the carry that the next one saved") 
         1);
 }
 
+/// Returns the names of the arrays that iterations save, of a loop with this rest whose carry "b"
+/// is read after it.
+std::vector<std::string> saved_by(const std::string& rest) {
+  const std::string program = R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 9, )" + rest +
+                              R"(}, {"id": "r", "op": "mul", "of": ["l.b", "w"]}])";
+  const std::string ct = R"(, "ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})";
+  std::vector<std::string> saved;
+  for (const std::string& op :
+       all_ops(looped(program, R"({"vjp": {"of": ["r"], "with_respect_to": ["w"]}})", ct)))
+    if (const size_t end = op.find(".saved.zeros = "); end != op.npos)
+      saved.push_back(op.substr(0, end));
+  return saved;
+}
+
+TEST_CASE("vjp: carries that pass a value on have it saved once") {
+  using Names = std::vector<std::string>;
+  // In each iteration "a" is the "b" of the one before.
+  CHECK(saved_by(R"("carry": {"a": "w", "b": "w"}, "yield": {"a": "b", "b": "m"},
+                    "body": [{"id": "m", "op": "mul", "of": ["a", "b"]}])") == Names{"l.a"});
+  CHECK(
+      saved_by(R"("carry": {"a": "w", "b": "w", "c": "w"}, "yield": {"a": "b", "b": "c", "c": "n"},
+                    "body": [{"id": "m", "op": "mul", "of": ["a", "b"]},
+                             {"id": "n", "op": "mul", "of": ["m", "c"]}])") == Names{"l.m", "l.a"});
+  // "p" and "q" change places, so each stands for the other one.
+  CHECK(
+      saved_by(R"("carry": {"b": "w", "q": "w", "p": "w"}, "yield": {"b": "n", "q": "p", "p": "q"},
+                    "body": [{"id": "m", "op": "mul", "of": ["b", "p"]},
+                             {"id": "n", "op": "mul", "of": ["m", "q"]}])") ==
+      Names{"l.q", "l.m", "l.b"});
+}
+
 TEST_CASE("vjp: the gradient of a slice is added to the slice, in place") {
   const std::string program =
       R"([{"id": "z", "op": "full", "shape": [], "dtype": "s32", "fill_value": 0}, )"

@@ -457,24 +457,38 @@ TEST_CASE("lower: a mesh larger than the cluster is an error") {
         "rig.json: /mesh: expected a mesh of at most the 3 devices of the cluster, got 4");
 }
 
-TEST_CASE(
-    "lower: a tree's ranks of one node form a chain, so one rank of each node sends outside") {
-  // Two nodes of 4 devices, each with a NIC of its own.
+/// Returns the bytes that each NIC sends in a psum of 2,400 B by tree. There are two nodes of 4
+/// devices, and each device has a NIC of its own.
+std::vector<int64_t> bytes_of_nics(Parameters parameters) {
   const LinkFigures link{BytesPerSecond(1'000'000'000), Duration(1000)};
   const auto inside = std::make_shared<const Tree>(std::vector{TreeLevel{4, 1, 1, link}});
   const auto outside = std::make_shared<const Tree>(std::vector{TreeLevel{8, 1, 1, link}});
   LowerRig rig(8);
   rig.cluster.fabric =
       Fabric(std::make_shared<const Nodes>(NodesForm{2, inside, 4, outside, false, false, link}));
-  rig.argument("a", Dtype::F32, {600})
-      .op("psum", "s", {"a"}, {{"axis_name", Names{"x"}}, {"algorithm", std::string("tree")}});
+  parameters.emplace_back("axis_name", Names{"x"});
+  parameters.emplace_back("algorithm", std::string("tree"));
+  rig.argument("a", Dtype::F32, {600}).op("psum", "s", {"a"}, parameters);
   const Lowered& lowered = rig.lower();
   Paths paths(rig.cluster.fabric);
   const Demands asked = demands(lowered, paths);
   const uint32_t first = 2 * inside->links();  // the first link of a NIC
+  std::vector<int64_t> bytes;
   for (uint32_t device = 0; device < 8; ++device)
-    // Half of 2,400 B goes up and half down, in each of the two trees' halves of the data.
-    CHECK(asked.links[first + 2 * device].bytes == (device % 4 == 0 ? 2'400 : 0));
+    bytes.push_back(static_cast<int64_t>(asked.links[first + 2 * device].bytes));
+  return bytes;
+}
+
+// In both tests half of 2,400 B goes up and half down, in each of the two trees' halves of the
+// data.
+
+TEST_CASE("lower: a tree's ranks of one node form a chain, and its first rank sends outside") {
+  CHECK(bytes_of_nics({{"channels", int64_t{2}}}) ==
+        std::vector<int64_t>{2'400, 0, 0, 0, 2'400, 0, 0, 0});
+}
+
+TEST_CASE("lower: unless it is said how many channels a tree has, each NIC sends the same") {
+  CHECK(bytes_of_nics({}) == std::vector<int64_t>(8, 2'400 / 4));
 }
 
 }  // namespace

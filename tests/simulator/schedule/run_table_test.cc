@@ -48,6 +48,9 @@ TEST_CASE("run table: runs are found by collective and iteration, in whatever or
       REQUIRE(table[slot] == expected.at(table.run(slot)).second);
     });
     REQUIRE(in_order.size() == expected.size());
+    REQUIRE(table.only_slot().has_value() == (expected.size() == 1));
+    if (table.only_slot())
+      REQUIRE(table.run(*table.only_slot()) == in_order.front());
     REQUIRE(std::is_sorted(in_order.begin(), in_order.end()));
   }
   CHECK(most > 200);

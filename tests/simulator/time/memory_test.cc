@@ -155,6 +155,21 @@ TEST_CASE("state: what is refused by a byte less is swept and simulated within t
     CHECK(least >= 64 * 128 * 16);
     CHECK(least <= 64 * 128 * 40);
   }
+  // If the sweep has too little, the engine takes its place.
+  CHECK(least_for(simulated) < least_for(swept));
+  TimeOptions options;
+  options.most_state = least_for(swept) - 1;
+  const Completion by_engine =
+      time_program(sketch.program, sketch.lowered, paths, asked, options).value();
+  CHECK(by_engine.because == "the sweep takes more memory than the limit allows");
+  options.most_state = least_for(swept);
+  const Completion by_sweep =
+      time_program(sketch.program, sketch.lowered, paths, asked, options).value();
+  CHECK(by_sweep.by == TimedBy::Sweep);
+  CHECK(by_engine.spans == by_sweep.spans);
+  options.most_state = least_for(simulated) - 1;
+  CHECK_THROWS_AS((void)time_program(sketch.program, sketch.lowered, paths, asked, options),
+                  TooMuchState);
   const size_t before = held;
   most_held = held;
   (void)simulated(least_for(simulated));
