@@ -383,9 +383,12 @@ TEST_CASE("planner: times that are known of other points choose what a run by it
  {"id": "g", "op": "all_gather", "of": "a", "axis_name": "x", "tiled": true}]})");
   const PlanReport report = answer(plan);
   REQUIRE(report.points.size() == 16);
+  uint64_t seed = 0;
   for (const PlanPoint& point : report.points) {
     CAPTURE(point.id);
     REQUIRE(point.times() != nullptr);
+    if (!is_tried_sanitized(++seed))
+      continue;
     RunOptions options;
     options.data = Data::Off;
     options.wanted = Wanted::Checks;

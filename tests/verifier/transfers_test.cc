@@ -376,6 +376,34 @@ TEST_CASE("transfers: of started sends that wait together others may need less")
         "under way that nobody receives yet. Fewer may do where other started sends are kept.");
 }
 
+TEST_CASE("transfers: a need that iterations left out may raise is undecided, or too great") {
+  const auto loop = [](const std::string& id, const std::string& body) {
+    return fmt::format(
+        R"({{"id": "{0}", "op": "fori_loop", "lower": 0, "upper": 20, "carry": {{"{0}_h": "a"}}, "body": [{1}], "yield": {{"{0}_h": "{0}_h"}}}})",
+        id, body);
+  };
+  // The s of all iterations are kept while device 1 receives the t, so 20 messages are needed.
+  ScenarioParts parts =
+      parts_of_each({{loop("l", send("s", "a", {{0, 1}}, at("s") + R"(, "stream": 1)") + ", " +
+                                    send("t", "a", {{0, 1}}, at("t")))},
+                     {loop("m", receive("of_t", "", {{0, 1}}, at("t"))),
+                      loop("n", receive("of_s", "", {{0, 1}}, at("s") + R"(, "stream": 1)"))}});
+  const auto judged = [&](int64_t most, uint64_t iterations_budget) {
+    parts.expect = fmt::format(R"([{{"buffered_messages": {{"at_most": {}}}}}])", most);
+    RunOptions options;
+    options.iterations_budget = iterations_budget;
+    return run_parts(parts, options).check("SENDS.BUFFERED");
+  };
+  CHECK(judged(20, 1'000).verdict == Verdict::Holds);
+  CHECK(judged(19, 1'000).verdict == Verdict::Fails);
+  const Check undecided = judged(19, 0);
+  CHECK(undecided.verdict == Verdict::Undecided);
+  CHECK(undecided.message ==
+        "The program is safe only by buffering: a device must be able to have at least 4 messages "
+        "under way that nobody receives yet. Expected are at most 19.");
+  CHECK(judged(3, 0).verdict == Verdict::Fails);
+}
+
 TEST_CASE("transfers: a row of psend has the message, a row of precv neither choice nor rate") {
   const Ran ran = run_parts(parts_of({send("t", "a", {{0, 1}}), receive("y", "t", {{0, 1}})}));
   const OpReport& sent = ran.report.ops.at(0);

@@ -237,15 +237,14 @@ Check sends_buffered(const Program& program, const Lowered& lowered, bool ends, 
     return failed(kKind, of, kNoEnd);
   if (*need.messages == 0)
     return passed(kKind, of, std::string(info(CheckKind::SendsUnbuffered).promises));
-  const std::string text = text_of(program, need, ends);
-  if (leaves_out_iterations(program) && *need.messages <= most)
+  const std::string text =
+      fmt::format("{} Expected are at most {}.", text_of(program, need, ends), most);
+  const bool is_enough = *need.messages <= most;
+  if (is_enough && !leaves_out_iterations(program))
+    return passed(kKind, of, text);
+  if (is_enough || !need.least)
     return undecided(kKind, of, text, witness_of(program, need));
-  if (*need.messages <= most)
-    return passed(kKind, of, fmt::format("{} Expected are at most {}.", text, most));
-  Check over = need.least ? failed(kKind, of, text) : undecided(kKind, of, text);
-  over.message += fmt::format(" Expected are at most {}.", most);
-  over.witness = witness_of(program, need);
-  return over;
+  return failed(kKind, of, text, witness_of(program, need));
 }
 
 }  // namespace orrery

@@ -149,11 +149,13 @@ Fabric listed(const TopologyPtr& topology) {
 }
 
 TEST_CASE("topologies: where only numbers decide, routes by rule are those of the list") {
+  uint64_t seed = 0;
   for (const TopologyPtr& topology :
        {torus({7}, true), torus({5}, false), TopologyPtr(std::make_shared<FullMesh>(9, kSlow)),
         tree({{12}}), tree({{12, 1, 3}}), tree({{4}, {4, 4}}), tree({{8}, {5, 4, 2}}),
         tree({{8}, {3, 3}}, 2), tree({{4}, {4, 4}, {3, 2}}), tree({{4}, {3, 2, 2}, {4, 3, 2}})})
-    CHECK_FALSE(first_difference(*topology, listed(topology)).has_value());
+    if (test::is_tried_sanitized(++seed))
+      CHECK_FALSE(first_difference(*topology, listed(topology)).has_value());
 }
 
 TEST_CASE("topologies: a wrong rule is found: each number is taken for the next one") {

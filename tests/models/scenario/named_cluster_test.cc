@@ -11,6 +11,7 @@
 #include "models/scenario/writer.h"
 #include "tests/models/scenario/same.h"
 #include "tests/models/scenario/support.h"
+#include "tests/support/tries.h"
 
 namespace orrery::test {
 namespace {
@@ -98,9 +99,12 @@ int64_t rate_up(const Cluster& cluster) {
 
 TEST_CASE("many nodes: leaves' links up have 1/n of the bandwidth of their links down") {
   int made = 0;
+  uint64_t seed = 0;
   for (const char* const fabric : {"rail", "fat_tree"})
     for (int nodes = 1; nodes <= 100; ++nodes)
       for (const int n : {1, 2, 3, 4, 5, 8}) {
+        if (!test::is_tried_sanitized(++seed))
+          continue;
         CAPTURE(fabric);
         CAPTURE(nodes);
         CAPTURE(n);
@@ -118,7 +122,8 @@ TEST_CASE("many nodes: leaves' links up have 1/n of the bandwidth of their links
         CHECK(outside(cluster)[0].below * outside(cluster)[1].below ==
               form_of(cluster).outside->devices());
       }
-  CHECK(made == 2 * (500 + 33));
+  if (!test::is_sanitized())
+    CHECK(made == 2 * (500 + 33));
 }
 
 TEST_CASE("many nodes: the fabric, the NICs and the ways that are given") {
