@@ -10,6 +10,7 @@
 
 #include "models/base/amount_text.h"
 #include "models/base/diagnostics.h"
+#include "models/program/loops.h"
 #include "models/scenario/document.h"
 #include "models/scenario/law.h"
 #include "models/scenario/plan.h"
@@ -62,20 +63,26 @@ std::vector<NamedValue> chosen_values(const Report& report, const std::vector<st
         chosen.push_back({name, found->second});
       continue;
     }
+    const std::string hint = iterations_hint(program, name);
     diagnostics.add(fmt::format("{} has no value \"{}\"{}", report.scenario->file, name,
-                                did_you_mean(name, known)));
+                                hint.empty() ? did_you_mean(name, known) : hint));
   }
   diagnostics.throw_if_any();
   return chosen;
 }
 
-/// Refuses an id that cannot be explained.
-void check_known(const Scenario& scenario, const std::string& id) {
-  const std::vector<std::string_view> known = explainable(scenario.program);
-  if (std::find(known.begin(), known.end(), id) != known.end())
-    return;
-  refuse("--explain",
-         fmt::format("{} has no op or value \"{}\"{}", scenario.file, id, did_you_mean(id, known)));
+/// Refuses an id that cannot be explained. That an iteration is missing is said before all others
+/// are written, for which there may be too many.
+void check_known(const Scenario& scenario, const std::string& id, const Limits& limits) {
+  std::string hint = iterations_hint(scenario.program, id);
+  if (hint.empty()) {
+    const WrittenScenario all = written(scenario, LongLoops::WrittenOut, &limits);
+    const std::vector<std::string_view> known = explainable(all.scenario.program);
+    if (std::find(known.begin(), known.end(), id) != known.end())
+      return;
+    hint = did_you_mean(id, known);
+  }
+  refuse("--explain", fmt::format("{} has no op or value \"{}\"{}", scenario.file, id, hint));
 }
 
 /// The result of a file.
@@ -365,8 +372,7 @@ class Runner {
         refuse_unused(unused_here_);
       result.unused = unused_here_;
       if (command_.explain)
-        check_known(written(scenario, LongLoops::WrittenOut, &options_.limits).scenario,
-                    *command_.explain);
+        check_known(scenario, *command_.explain, options_.limits);
       const Report report = orrery::run(std::move(scenario), options_);
       std::optional<Explanation> explanation;
       if (command_.explain)

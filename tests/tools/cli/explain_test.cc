@@ -172,6 +172,17 @@ TEST_CASE("explain: an unknown name, with the near miss; one scenario only") {
         std::string::npos);
 }
 
+TEST_CASE("explain: an iteration that is missing, of a loop too long to be written out") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("long.json", scenario(R"(
+    {"id": "l", "op": "fori_loop", "lower": 0, "upper": 1000000, "carry": {"h": "alpha"},
+     "body": [{"id": "s", "op": "add", "of": ["h", "beta"]}], "yield": {"h": "s"}},
+    {"id": "total", "op": "add", "of": ["l.h", "beta"]})"));
+  CHECK(ran({"run", file, "--explain", "l[1000000].s"})
+            .err.find(file + " has no op or value \"l[1000000].s\", but the loop \"l\" has the "
+                             "iterations 0 to 999999") != std::string::npos);
+}
+
 TEST_CASE("explain: a program that hangs has no instants, and says so") {
   const Ran run = ran({"run", in_tree("scenarios/two-programs-hang.json"), "--explain", "q1"});
   CHECK(run.outcome == Outcome::Fails);
