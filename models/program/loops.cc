@@ -137,8 +137,10 @@ std::string iterations_hint(const Program& program, std::string_view name) {
         std::ranges::max(bounds, {}, [](const auto& each) { return each.second; }).second;
     if (!has)
       hint = lower == upper ? fmt::format(", but the loop \"{}\" has no iterations", loop)
-                            : fmt::format(", but the loop \"{}\" has the iterations {} to {}", loop,
-                                          lower, upper - 1);
+             : lower + 1 == upper
+                 ? fmt::format(", but the loop \"{}\" has only the iteration {}", loop, lower)
+                 : fmt::format(", but the loop \"{}\" has the iterations {} to {}", loop, lower,
+                               upper - 1);
     in_body = name_in(any_iteration(called), "");
     rest = with_index(loop, index).size() + 1;
   });

@@ -342,14 +342,42 @@ PlanTerms Plan::terms(std::span<const TemplateValue> values) const {
 
 namespace {
 
-/// Returns the value as ids of points have it. Texts are whole and escaped, so that different
+std::string quoted_whole(std::string_view text) {
+  std::string line = JsonText::text(text).lines();
+  line.pop_back();  // the newline
+  return line;
+}
+
+std::string json_in_id(DocumentNode node) {
+  std::vector<std::string> parts;
+  switch (node.kind()) {
+    case DocumentNode::Kind::Null:
+      return "null";
+    case DocumentNode::Kind::Boolean:
+      return node.boolean() ? "true" : "false";
+    case DocumentNode::Kind::Number:
+      return std::string(node.number());
+    case DocumentNode::Kind::Text:
+      return quoted_whole(node.text());
+    case DocumentNode::Kind::List:
+      for (const DocumentNode item : node)
+        parts.push_back(json_in_id(item));
+      return fmt::format("[{}]", fmt::join(parts, ", "));
+    case DocumentNode::Kind::Object:
+      break;
+  }
+  for (const DocumentNode member : node)
+    parts.push_back(fmt::format("{}: {}", quoted_whole(member.key()), json_in_id(member)));
+  return fmt::format("{{{}}}", fmt::join(parts, ", "));
+}
+
+/// Returns the value as ids of points have it: whole, and with texts escaped, so that different
 /// values look different.
 std::string text_in_id(const TemplateValue& value) {
-  if (const auto* const text = std::get_if<std::string>(&value.is)) {
-    std::string line = JsonText::text(*text).lines();
-    line.pop_back();  // the newline
-    return line;
-  }
+  if (const auto* const text = std::get_if<std::string>(&value.is))
+    return quoted_whole(*text);
+  if (const auto* const node = std::get_if<DocumentNode>(&value.is))
+    return json_in_id(*node);
   if (const auto* const items = std::get_if<TemplateValue::List>(&value.is)) {
     std::vector<std::string> texts;
     std::transform(items->begin(), items->end(), std::back_inserter(texts), text_in_id);

@@ -20,26 +20,31 @@ std::string_view own_name_of_loop(const Program& program, const Loop& loop) {
                      : std::string_view(loop.name);
 }
 
-/// Returns the carry whose param of the iteration after is the value of this one: the carry that
-/// yields the value. Carries may pass a value round a ring of them. There each param would stand
-/// for the next one, so the first carry's param stands for itself, and the result is empty.
+/// Returns the carry that yields the value. The value is that carry's param of the iteration after.
 std::optional<size_t> yielding(const Loop& loop, ValueId value) {
-  const auto yields = [&](ValueId yielded) -> std::optional<size_t> {
-    for (size_t c = 0; c < loop.carries.size(); ++c)
-      if (loop.carries[c].yielded == yielded)
-        return c;
-    return std::nullopt;
-  };
-  const std::optional<size_t> found = yields(value);
-  bool is_first = true;  // in the ring so far
-  for (std::optional<size_t> c = found; c; c = yields(loop.carries[*c].param)) {
-    if (loop.carries[*c].param == value)
-      return is_first ? std::nullopt : found;
-    is_first = is_first && std::any_of(loop.carries.begin(),
-                                       loop.carries.begin() + static_cast<std::ptrdiff_t>(*c),
-                                       [&](const Carry& before) { return before.param == value; });
+  for (size_t c = 0; c < loop.carries.size(); ++c)
+    if (loop.carries[c].yielded == value)
+      return c;
+  return std::nullopt;
+}
+
+bool is_param(const Loop& loop, ValueId value) {
+  return std::ranges::any_of(loop.carries,
+                             [&](const Carry& carry) { return carry.param == value; });
+}
+
+/// Returns whether the backward pass has this param of each iteration: saved, or by carries from
+/// one that is saved. The result is false if it has it from `value`, by a ring of carries.
+bool has_param(const Loop& loop, const LoopNeeds& needs, ValueId param, ValueId value) {
+  while (param != value) {
+    if (std::ranges::find(needs.saved, param) != needs.saved.end())
+      return true;
+    const std::optional<size_t> c = yielding(loop, param);
+    if (!c || !needs.next.contains(*c))
+      return false;
+    param = loop.carries[*c].param;
   }
-  return found;
+  return false;
 }
 
 /// Returns the carry of the param, if it is the same in all iterations.
@@ -248,7 +253,11 @@ std::string BackwardPass::kept(ValueId value) {
     return index_of(loop);
   if (const auto c = unchanged(loop, value))
     return residual(loop.carries[*c].initial);
-  if (const auto c = yielding(loop, value)) {
+  // A param that a carry passes on is not saved if the carry's own param is there anyway. To follow
+  // carries whose params nothing reads would take more memory than it saves.
+  const std::optional<size_t> c = yielding(loop, value);
+  if (c && (!is_param(loop, value) || needs.next.contains(*c) ||
+            has_param(loop, needs, loop.carries[*c].param, value))) {
     const std::vector<size_t>& next = level().next;
     if (const auto found = std::find(next.begin(), next.end(), *c); found != next.end())
       return level()
@@ -257,6 +266,7 @@ std::string BackwardPass::kept(ValueId value) {
                    static_cast<size_t>(found - next.begin())]
           .param;
     needs.next.insert(*c);
+    std::erase(needs.saved, value);
   } else if (const auto array = saved_.arrays.find(value); array != saved_.arrays.end()) {
     return slice(value);
   } else {

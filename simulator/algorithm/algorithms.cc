@@ -122,8 +122,8 @@ uint32_t one_an_order(const Layout& layout) {
   return std::max<uint32_t>(1, static_cast<uint32_t>(layout.orders.size()));
 }
 
-/// If a node has several NICs, there is an order for each. A pair of channels then begins at each
-/// rank of a node, and with it at each NIC.
+/// If nodes have several NICs, the layout has an order for each. Then a pair of channels begins at
+/// each rank of a node, and so at each NIC. Elsewhere ranks are not together.
 uint32_t pair_a_rank(const Layout& layout) {
   return layout.orders.empty() ? 1 : 2 * layout.together;
 }

@@ -17,7 +17,9 @@
 #include "simulator/schedule/walk.h"
 #include "simulator/time/apart.h"
 #include "simulator/time/completion.h"
+#include "simulator/time/engine.h"
 #include "simulator/time/state_budget.h"
+#include "simulator/time/sweep.h"
 
 namespace orrery {
 namespace {
@@ -31,6 +33,15 @@ constexpr uint64_t kMostBounded = uint64_t{1} << 20U;
 constexpr uint32_t kLeastBlocks = 4;
 
 constexpr const char* kTooMuch = "takes more memory than the limit allows (--limit state=SIZE)";
+
+/// Returns whether a program may run the schedule within the limit. The sweep has one collective in
+/// memory at a time. The engine has all that are under way: the groups of an op, and ops of other
+/// streams. So one of them may take a sixteenth there.
+bool runs_in_memory(const Schedule& schedule, const Limits& limits) {
+  constexpr int64_t kAtOnce = 16;
+  return swept_state(schedule.extent()) <= limits.state ||
+         simulated_state(schedule) <= limits.state / kAtOnce;
+}
 
 uint64_t steps_of_a_rank(const Schedule& schedule) {
   uint64_t steps = 0;
@@ -272,6 +283,8 @@ std::variant<Duration, std::string> QuietTimer::timed(const Method& method,
   if (made.too_long || made.steps > static_cast<uint64_t>(limits_.steps))
     return "has more steps than the limit allows (--limit steps=N)";
   const Schedule& schedule = *made.schedule;
+  if (!runs_in_memory(schedule, limits_))
+    return kTooMuch;
   const SharedList<VertexId> nodes =
       vertices_of_nodes(*method.algorithm, schedule,
                         {paths_.fabric(), vertices, request.transport.channels, request.layout});
@@ -347,15 +360,13 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& aske
                         {fabric(), vertices, of_all.transport.channels, of_all.layout});
   if (first_unrouted(*whole_of_all, places, paths_))
     return "has no route for some message";
-  const auto runs_in_memory = [&](const Schedule& schedule) {
-    return least_state(schedule) <= limits_.state;
-  };
-  if (!runs_in_memory(*whole_of_all))
+  if (!runs_in_memory(*whole_of_all, limits_))
     return kTooMuch;
   // Steps of stages wait for other channels, so their window grows with the iterations.
   if (method.algorithm->is_for_topology != nullptr) {
     const MadeSchedule made = maker_.make(method, of_all, work);
-    if (made.steps <= static_cast<uint64_t>(limits_.steps) && !runs_in_memory(*made.schedule))
+    if (made.steps <= static_cast<uint64_t>(limits_.steps) &&
+        !runs_in_memory(*made.schedule, limits_))
       return kTooMuch;
   }
   const std::array<Fewer, 2> fewer = this->fewer(method, asked, request, work, vertices);

@@ -208,7 +208,7 @@ class CollectiveEngine {
   using Met = HappenedAt<InstantNumber>;
 
   /// A channel takes these bytes for its progress, flow and events: it sends one message at a time.
-  static constexpr size_t kBytesUnderWay = 184;
+  static constexpr size_t kBytesUnderWay = 160;
 
   [[gnu::flatten]] State begin_ready() {
     while (!ready_.empty()) {

@@ -110,11 +110,12 @@ std::variant<Completion, std::string> time_by_sweep(const Program& program, cons
 
 std::optional<Completion> time_program(const Program& program, const Lowered& lowered, Paths& paths,
                                        const Demands& demands, const TimeOptions& options) {
-  std::variant<Completion, std::string> swept = "the sweep takes more memory than the limit allows";
+  std::variant<Completion, std::string> swept;
   try {
     swept = time_by_sweep(program, lowered, paths, demands, options);
   } catch (const TooMuchState&) {
-    // It has a row of steps for all channels, where the engine has the steps that each one has.
+    // The sweep's table has as many steps for each channel. The engine's has those of each channel.
+    swept = "the sweep takes more memory than the limit allows";
   }
   if (auto* completion = std::get_if<Completion>(&swept))
     return std::move(*completion);
@@ -125,10 +126,6 @@ std::optional<Completion> time_program(const Program& program, const Lowered& lo
   if (completion)
     completion->because = std::get<std::string>(std::move(swept));
   return completion;
-}
-
-Int128 least_state(const Schedule& schedule) {
-  return std::min(swept_state(schedule.extent()), simulated_state(schedule));
 }
 
 Completion run_time(const Program& program, const Lowered& lowered, Paths& paths,

@@ -17,7 +17,6 @@
 #include <variant>
 #include <vector>
 
-#include "models/base/compiler.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "models/scenario/size_limits.h"
@@ -30,7 +29,6 @@ class EventLog;
 class Fabric;
 class Paths;
 class ProgramLists;
-class Schedule;
 struct AloneTimes;
 struct Demands;
 struct History;
@@ -87,10 +85,6 @@ struct TimeOptions {
 /// Throws TooMuchState (state_budget.h) and TooManyRuns (device_clocks.h).
 std::optional<Completion> time_program(const Program& program, const Lowered& lowered, Paths& paths,
                                        const Demands& demands, const TimeOptions& options = {});
-
-/// Returns the memory of a run of the schedule, by the executor that takes less, where no link can
-/// be asked for too much.
-Int128 least_state(const Schedule& schedule);
 
 /// Times a program that ends.
 Completion run_time(const Program& program, const Lowered& lowered, Paths& paths,

@@ -57,7 +57,8 @@ std::optional<Completion> simulate_if_it_ends(const Program& program, const Lowe
                                               Paths& paths, const Demands& demands,
                                               const EngineOptions& options = {});
 
-/// Returns the memory that a run of the schedule takes in the engine.
+/// Returns the memory that a run of the schedule takes in the engine, beside that of the other
+/// collectives under way.
 Int128 simulated_state(const Schedule& schedule);
 
 /// Simulates a program that ends.

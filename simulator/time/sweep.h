@@ -52,8 +52,8 @@ struct SweepOptions {
   AloneTimes* alone = nullptr;        // as in TimeOptions
 };
 
-/// Returns the memory that a run of a schedule of this extent takes in the sweep, where no link can
-/// be asked for too much.
+/// Returns the memory that a schedule of this extent takes in the sweep, where no link can be asked
+/// for too much. The sweep runs one collective at a time.
 Int128 swept_state(const Extent& extent);
 
 /// Runs one collective at a time, once the entries of all its members are known. Returns the reason

@@ -80,6 +80,9 @@ TEST_CASE("plans: different points have different ids, whatever their texts are"
       ids(plan_of(R"x("sweep": {"tp": ["1", "1\",mode=\"2"], "mode": ["3", "2\",mode=\"3"]})x")) ==
       Ids{R"(tp="1",mode="3")", R"(tp="1",mode="2\",mode=\"3")", R"(tp="1\",mode=\"2",mode="3")",
           R"(tp="1\",mode=\"2",mode="2\",mode=\"3")"});
+  CHECK(ids(plan_of(
+            R"("sweep": {"tp": [{"a": [1, null], "b": "x"}, {"a": [1, true]}, [{"c": 1.5}]]})")) ==
+        Ids{R"(tp={"a": [1, null], "b": "x"})", R"(tp={"a": [1, true]})", R"(tp=[{"c": 1.5}])"});
   // A message would cut these texts to the same one.
   const std::string same(100, 'x');
   CHECK(ids(plan_of(fmt::format(R"("sweep": {{"tp": ["{0} 1", "{0} 2"]}})", same))) ==

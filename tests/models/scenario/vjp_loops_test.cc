@@ -92,8 +92,9 @@ TEST_CASE("vjp: what an iteration yields is the carry that the next one saved") 
         1);
 }
 
-/// Returns the names of the arrays that iterations save, of a loop with this rest whose carry "b"
-/// is read after it.
+/// Returns the names of the arrays that iterations save, and those of what the backward pass has
+/// from the iteration after, such as "l.bwd[].h.next". The loop has this rest, and its carry "b" is
+/// read after it.
 std::vector<std::string> saved_by(const std::string& rest) {
   const std::string program = R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 9, )" + rest +
                               R"(}, {"id": "r", "op": "mul", "of": ["l.b", "w"]}])";
@@ -103,6 +104,11 @@ std::vector<std::string> saved_by(const std::string& rest) {
        all_ops(looped(program, R"({"vjp": {"of": ["r"], "with_respect_to": ["w"]}})", ct)))
     if (const size_t end = op.find(".saved.zeros = "); end != op.npos)
       saved.push_back(op.substr(0, end));
+    else if (const size_t next = op.find(".next"); next != op.npos)
+      saved.push_back(
+          op.substr(op.find_last_of(" (", next) + 1, next - op.find_last_of(" (", next) + 4));
+  std::sort(saved.begin(), saved.end());
+  saved.erase(std::unique(saved.begin(), saved.end()), saved.end());
   return saved;
 }
 
@@ -110,17 +116,22 @@ TEST_CASE("vjp: carries that pass a value on have it saved once") {
   using Names = std::vector<std::string>;
   // In each iteration "a" is the "b" of the one before.
   CHECK(saved_by(R"("carry": {"a": "w", "b": "w"}, "yield": {"a": "b", "b": "m"},
-                    "body": [{"id": "m", "op": "mul", "of": ["a", "b"]}])") == Names{"l.a"});
+                    "body": [{"id": "m", "op": "mul", "of": ["a", "b"]}])") ==
+        Names{"l.a", "l.bwd[].a.next"});
   CHECK(
       saved_by(R"("carry": {"a": "w", "b": "w", "c": "w"}, "yield": {"a": "b", "b": "c", "c": "n"},
                     "body": [{"id": "m", "op": "mul", "of": ["a", "b"]},
-                             {"id": "n", "op": "mul", "of": ["m", "c"]}])") == Names{"l.m", "l.a"});
+                             {"id": "n", "op": "mul", "of": ["m", "c"]}])") ==
+      Names{"l.a", "l.bwd[].a.next", "l.bwd[].b.next", "l.m"});
   // "p" and "q" change places, so each stands for the other one.
   CHECK(
       saved_by(R"("carry": {"b": "w", "q": "w", "p": "w"}, "yield": {"b": "n", "q": "p", "p": "q"},
                     "body": [{"id": "m", "op": "mul", "of": ["b", "p"]},
                              {"id": "n", "op": "mul", "of": ["m", "q"]}])") ==
-      Names{"l.q", "l.m", "l.b"});
+      Names{"l.b", "l.bwd[].q.next", "l.m", "l.q"});
+  // Only "c" is read, so "b", which it is in the next iteration, is not there either.
+  CHECK(saved_by(R"("carry": {"c": "w", "b": "w"}, "yield": {"c": "m", "b": "c"},
+                    "body": [{"id": "m", "op": "mul", "of": ["c", "c"]}])") == Names{"l.c"});
 }
 
 TEST_CASE("vjp: the gradient of a slice is added to the slice, in place") {

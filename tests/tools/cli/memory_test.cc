@@ -111,7 +111,7 @@ std::vector<Case> cases() {
       // There are 512 x 512 channels, which send all at once.
       {"channels", &Limits::state,
        scenario(512, "switch", "512, 16", R"({"id": "r", "op": "all_to_all", )" + all_to_all + "}"),
-       counts(100, 512, 1'024, 1, 512 * 1'023, int64_t{66} << 20)},
+       counts(100, 512, 1'024, 1, 512 * 1'023, int64_t{62} << 20)},
       // Each connection has 2,000 slots, so all steps of each rank are remembered. The engine takes
       // 17 bytes for each, and the sweep 32.
       {"windows", &Limits::state,
@@ -121,7 +121,7 @@ std::vector<Case> cases() {
       // There are four at the same time.
       {"concurrent groups", &Limits::state,
        scenario(256, "switch", "256, 16", at_once(4, R"("op": "all_to_all_start", )" + all_to_all)),
-       counts(200, 256, 512, 8, 4 * 256 * 511, int64_t{66} << 20)},
+       counts(200, 256, 512, 8, 4 * 256 * 511, int64_t{63} << 20)},
   };
 }
 
