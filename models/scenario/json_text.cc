@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "models/scenario/document.h"
+
 namespace orrery {
 
 namespace {
@@ -97,6 +99,37 @@ std::string JsonText::lines(size_t width) const {
   write(out, 0, 0, width, true);
   out += '\n';
   return out;
+}
+
+std::string JsonText::line() const {
+  std::string out;
+  write_flat(out);
+  return out;
+}
+
+JsonText json_of(DocumentNode node) {
+  switch (node.kind()) {
+    case DocumentNode::Kind::Null:
+      return JsonText::raw("null");
+    case DocumentNode::Kind::Boolean:
+      return JsonText::raw(node.boolean() ? "true" : "false");
+    case DocumentNode::Kind::Number:
+      return JsonText::raw(std::string(node.number()));
+    case DocumentNode::Kind::Text:
+      return JsonText::text(node.text());
+    case DocumentNode::Kind::List: {
+      std::vector<JsonText> items;
+      for (const DocumentNode item : node)
+        items.push_back(json_of(item));
+      return JsonText::list(std::move(items));
+    }
+    case DocumentNode::Kind::Object:
+      break;
+  }
+  std::vector<std::pair<std::string, JsonText>> members;
+  for (const DocumentNode member : node)
+    members.emplace_back(member.key(), json_of(member));
+  return JsonText::object(std::move(members));
 }
 
 }  // namespace orrery

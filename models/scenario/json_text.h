@@ -10,6 +10,8 @@
 
 namespace orrery {
 
+class DocumentNode;
+
 class JsonText {
  public:
   /// Makes a number, true, false or null of the token as it is.
@@ -22,6 +24,8 @@ class JsonText {
   /// Returns the text. A list or an object that ends within `width` columns is written on one line;
   /// any other, and the outermost, has one line per item. The text ends with a newline.
   std::string lines(size_t width = 110) const;
+  /// Returns the text on one line, without a newline.
+  std::string line() const;
 
  private:
   void write_flat(std::string& out) const;
@@ -33,5 +37,8 @@ class JsonText {
   std::vector<JsonText> items_;
   size_t flat_ = 0;  // columns it takes on one line
 };
+
+/// Returns the value as it is written, without comments.
+JsonText json_of(DocumentNode node);
 
 }  // namespace orrery

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -342,48 +341,19 @@ PlanTerms Plan::terms(std::span<const TemplateValue> values) const {
 
 namespace {
 
-std::string quoted_whole(std::string_view text) {
-  std::string line = JsonText::text(text).lines();
-  line.pop_back();  // the newline
-  return line;
-}
-
-std::string json_in_id(DocumentNode node) {
-  std::vector<std::string> parts;
-  switch (node.kind()) {
-    case DocumentNode::Kind::Null:
-      return "null";
-    case DocumentNode::Kind::Boolean:
-      return node.boolean() ? "true" : "false";
-    case DocumentNode::Kind::Number:
-      return std::string(node.number());
-    case DocumentNode::Kind::Text:
-      return quoted_whole(node.text());
-    case DocumentNode::Kind::List:
-      for (const DocumentNode item : node)
-        parts.push_back(json_in_id(item));
-      return fmt::format("[{}]", fmt::join(parts, ", "));
-    case DocumentNode::Kind::Object:
-      break;
-  }
-  for (const DocumentNode member : node)
-    parts.push_back(fmt::format("{}: {}", quoted_whole(member.key()), json_in_id(member)));
-  return fmt::format("{{{}}}", fmt::join(parts, ", "));
-}
-
-/// Returns the value as ids of points have it: whole, and with texts escaped, so that different
-/// values look different.
-std::string text_in_id(const TemplateValue& value) {
+/// Returns the value whole, and with texts escaped, so that different values look different.
+JsonText json_of(const TemplateValue& value) {
   if (const auto* const text = std::get_if<std::string>(&value.is))
-    return quoted_whole(*text);
+    return JsonText::text(*text);
   if (const auto* const node = std::get_if<DocumentNode>(&value.is))
-    return json_in_id(*node);
+    return orrery::json_of(*node);
   if (const auto* const items = std::get_if<TemplateValue::List>(&value.is)) {
-    std::vector<std::string> texts;
-    std::transform(items->begin(), items->end(), std::back_inserter(texts), text_in_id);
-    return fmt::format("[{}]", fmt::join(texts, ", "));
+    std::vector<JsonText> texts;
+    for (const TemplateValue& item : *items)
+      texts.push_back(json_of(item));
+    return JsonText::list(std::move(texts));
   }
-  return value_text(value);
+  return JsonText::raw(value_text(value));
 }
 
 }  // namespace
@@ -393,8 +363,9 @@ std::string point_id(const Plan& plan, std::span<const TemplateValue> values) {
   std::vector<std::string> all;
   for (size_t i = 0; i < values.size(); ++i) {
     const auto* const text = std::get_if<std::string>(&values[i].is);
-    all.push_back(fmt::format("{}={}", plan.names()[i],
-                              text != nullptr && is_word(*text) ? *text : text_in_id(values[i])));
+    all.push_back(
+        fmt::format("{}={}", plan.names()[i],
+                    text != nullptr && is_word(*text) ? *text : json_of(values[i]).line()));
     const TemplateValue* const only = plan.only_value(i);
     if (only == nullptr || !(*only == values[i]))
       own.push_back(all.back());

@@ -123,7 +123,8 @@ uint32_t one_an_order(const Layout& layout) {
 }
 
 /// If nodes have several NICs, the layout has an order for each. Then a pair of channels begins at
-/// each rank of a node, and so at each NIC. Elsewhere ranks are not together.
+/// each rank of a node, and so at each NIC. In lists of links an order is a ring, and each rank
+/// counts as a node, so there is one pair.
 uint32_t pair_a_rank(const Layout& layout) {
   return layout.orders.empty() ? 1 : 2 * layout.together;
 }

@@ -32,7 +32,7 @@ constexpr uint64_t kMostBounded = uint64_t{1} << 20U;
 /// smallest.
 constexpr uint32_t kLeastBlocks = 4;
 
-constexpr const char* kTooMuch = "takes more memory than the limit allows (--limit state=SIZE)";
+constexpr const char* kTooMuch = "may take more memory than the limit allows (--limit state=SIZE)";
 
 /// Returns whether a program may run the schedule within the limit. The sweep has one collective in
 /// memory at a time. The engine has all that are under way: the groups of an op, and ops of other

@@ -114,7 +114,8 @@ std::optional<Completion> time_program(const Program& program, const Lowered& lo
   try {
     swept = time_by_sweep(program, lowered, paths, demands, options);
   } catch (const TooMuchState&) {
-    // The sweep's table has as many steps for each channel. The engine's has those of each channel.
+    // The sweep keeps room for as many steps of every channel. The engine keeps only the steps that
+    // each channel has.
     swept = "the sweep takes more memory than the limit allows";
   }
   if (auto* completion = std::get_if<Completion>(&swept))

@@ -6,7 +6,8 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+
+#include "models/scenario/json_text.h"
 
 namespace orrery {
 namespace {
@@ -24,27 +25,8 @@ std::string input_error(const Function& function) {
 
 // Holes of any document.
 
-std::string json_of(DocumentNode node) {
-  std::vector<std::string> members;
-  for (const DocumentNode member : node)
-    members.push_back(node.kind() == DocumentNode::Kind::Object
-                          ? fmt::format("\"{}\": {}", member.key(), json_of(member))
-                          : json_of(member));
-  switch (node.kind()) {
-    case DocumentNode::Kind::Null:
-      return "null";
-    case DocumentNode::Kind::Boolean:
-      return node.boolean() ? "true" : "false";
-    case DocumentNode::Kind::Number:
-      return std::string(node.number());
-    case DocumentNode::Kind::Text:
-      return fmt::format("\"{}\"", node.text());
-    case DocumentNode::Kind::List:
-      return fmt::format("[{}]", fmt::join(members, ", "));
-    case DocumentNode::Kind::Object:
-      return fmt::format("{{{}}}", fmt::join(members, ", "));
-  }
-  return "";
+std::string line_of(DocumentNode node) {
+  return json_of(node).line();
 }
 
 /// Returns the places of all values, as "line:column pointer" lines.
@@ -88,7 +70,7 @@ std::string filled_hole(const std::string& text) {
   const std::string filled_text = filled(R"({"known": {"n": 3, "t": "bf16", "p": [1, null, [0.50]],
 "none": null, "half": 0.50, "yes": true, "o": {"k": [1e3, "x"], "e": {}}},
 "h": )" + text + "}",
-                                         json_of);
+                                         line_of);
   return filled_text.starts_with("{\"h\": ") ? filled_text.substr(6, filled_text.size() - 7)
                                              : filled_text;
 }
@@ -146,7 +128,7 @@ TEST_CASE("holes: a text that is one hole takes a value and its type, a longer t
     CAPTURE(c.text);
     CHECK(filled_hole(c.text) == c.filled);
   }
-  CHECK(filled(R"({"known": {}, "${n}": 1})", json_of) ==
+  CHECK(filled(R"({"known": {}, "${n}": 1})", line_of) ==
         "f:1:15: /${n}: expected a key without holes, got \"${n}\"");
 }
 
@@ -167,29 +149,29 @@ TEST_CASE("holes: what fills them counts towards the limits") {
   // The root, the list, and its 8 items. "known" with n is left out.
   const std::string text = R"({"known": {"n": 8},
 "a": "${repeat(0, n)}"})";
-  CHECK(filled(text, json_of, limits) == R"({"a": [0, 0, 0, 0, 0, 0, 0, 0]})");
+  CHECK(filled(text, line_of, limits) == R"({"a": [0, 0, 0, 0, 0, 0, 0, 0]})");
   limits.values = 9;
-  CHECK(filled(text, json_of, limits) ==
+  CHECK(filled(text, line_of, limits) ==
         "f:2:6: expected at most 9 values in a file, got more (--limit values=N allows more)");
   limits = {};
   limits.nesting = 3;
   // The value is as deep as the limit where it is written, and one deeper where it is put.
   for (const char* const value : {"[5]", "{\"k\": 5}"}) {
     const std::string known = fmt::format(R"({{"known": {{"o": {}}},)", value) + "\n";
-    CHECK(filled(known + R"("a": {"b": "${o}"}})", json_of, limits) ==
+    CHECK(filled(known + R"("a": {"b": "${o}"}})", line_of, limits) ==
           fmt::format(R"({{"a": {{"b": {}}}}})", value));
-    CHECK(filled(known + R"("a": {"b": {"c": "${o}"}}})", json_of, limits) ==
+    CHECK(filled(known + R"("a": {"b": {"c": "${o}"}}})", line_of, limits) ==
           "f:2:18: /a/b: expected at most 3 levels of nesting, got more (--limit nesting=N allows "
           "more)");
   }
-  CHECK(filled(R"({"known": {"n": 1}, "a": {"b": ["${repeat(0, n)}"]}})", json_of, limits) ==
+  CHECK(filled(R"({"known": {"n": 1}, "a": {"b": ["${repeat(0, n)}"]}})", line_of, limits) ==
         "f:1:33: /a/b: expected at most 3 levels of nesting, got more (--limit nesting=N allows "
         "more)");
   limits = {};
   limits.text = 12;
-  CHECK(filled(R"({"known": {"t": "abcdef"}, "a": "${t}${t}"})", json_of, limits) ==
+  CHECK(filled(R"({"known": {"t": "abcdef"}, "a": "${t}${t}"})", line_of, limits) ==
         R"({"a": "abcdefabcdef"})");
-  CHECK(filled(R"({"known": {"t": "abcdef"}, "a": "-${t}${t}"})", json_of, limits) ==
+  CHECK(filled(R"({"known": {"t": "abcdef"}, "a": "-${t}${t}"})", line_of, limits) ==
         "f:1:33: /a: expected at most 12 B in a text, got 13 B (--limit text=SIZE allows more)");
 }
 
@@ -201,7 +183,7 @@ TEST_CASE("holes: large ones end at the limit of values") {
   limits.values = 1 << 20;
   // Besides the root and the list, 15 lists of 65,537 values fit; the hole of the next is at
   // 21 + 15 * 23.
-  CHECK(filled(R"({"known": {}, "a": [)" + holes + "]}", json_of, limits) ==
+  CHECK(filled(R"({"known": {}, "a": [)" + holes + "]}", line_of, limits) ==
         "f:1:366: expected at most 1048576 values in a file, got more (--limit values=N allows "
         "more)");
 }
