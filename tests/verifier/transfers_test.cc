@@ -400,7 +400,8 @@ TEST_CASE("transfers: a need that iterations left out may raise is undecided, or
   CHECK(undecided.verdict == Verdict::Undecided);
   CHECK(undecided.message ==
         "The program is safe only by buffering: a device must be able to have at least 4 messages "
-        "under way that nobody receives yet. Expected are at most 19.");
+        "under way that nobody receives yet. Expected are at most 19. Iterations of loops that are "
+        "left out may need more.");
   CHECK(judged(3, 0).verdict == Verdict::Fails);
 }
 
