@@ -145,6 +145,10 @@ TEST_CASE("bad input: two names of one value are compared") {
   s.more = R"("expect": [{"equal": ["l", "l.h"]}])";
   CHECK(refusal(s.text()).find("expected another value: \"l.h\" and \"l\" name the same one") !=
         std::string::npos);
+  // In a law, the number of iterations may be drawn. If it is 0, the comparison holds.
+  s.program.replace(s.program.find("\"upper\": 2"), 10, "\"upper\": 0");
+  s.more = R"("expect": [{"equal": ["l", "a"]}])";
+  CHECK(read_scenario("f", s.text()).expectations.size() == 1);
 }
 
 TEST_CASE("bad input: 10^12 devices") {
