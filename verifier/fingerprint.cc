@@ -109,8 +109,8 @@ class Shortened {
       const OpSpan& span = times.spans[op.index()][device];
       if (!shows(op))
         add(device, time_of(span));
-      else if (!times.without_spans.empty())
-        add(device, times.without_spans[op.index()][device]);
+      else if (!times.not_kept.empty())
+        add(device, times.not_kept[op.index()][device]);
     }
   }
 

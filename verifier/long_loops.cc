@@ -184,6 +184,11 @@ ScenarioToRun with_iterations(std::shared_ptr<const Scenario> scenario, const Li
                               const WantedIterations& iterations) {
   if (scenario->program.loops.empty())
     return {scenario, scenario, own_runs(scenario->program), {}, {}};
+  const std::string too_many = beyond_limits(scenario->program, limits);
+  if (!iterations.budget && !too_many.empty())
+    throw InputError(
+        scenario->file,
+        {{{}, "to show any single run of an op, all iterations are written: " + too_many}});
   WrittenScenario made = iterations.budget ? written(*scenario, LongLoops::LeftOut)
                                            : written(*scenario, LongLoops::WrittenOut, &limits);
   std::optional<Program> looped;
@@ -191,12 +196,11 @@ ScenarioToRun with_iterations(std::shared_ptr<const Scenario> scenario, const Li
   // values that all iterations would be needed for.
   if (leaves_out_iterations(made.scenario.program) && !has_absent(made.scenario.program)) {
     looped = with_sites(scenario->program, made.scenario.program, made.runs);
-    const std::string beyond = beyond_limits(scenario->program, limits);
     const bool for_values = iterations.for_values && (!looped || has_ragged(scenario->program));
-    if (for_values && !beyond.empty())
+    if (for_values && !too_many.empty())
       throw InputError(scenario->file,
-                       {{{}, "to compute values, all iterations are run: " + beyond}});
-    if (beyond.empty() &&
+                       {{{}, "to compute values, all iterations are run: " + too_many}});
+    if (too_many.empty() &&
         (for_values || !looped || has_jitter_of_ops(scenario->faults) ||
          device_ops_with_all_iterations(scenario->program) <= *iterations.budget)) {
       made = written(*scenario, LongLoops::WrittenOut);

@@ -112,6 +112,13 @@ struct LinkReport {
   double wire = 0;  // bytes of data and of flags; for display
 };
 
+/// An OnPath is an entry of the critical path. Its run may be left out of the program. Then `op` is
+/// a run of the same op that is written.
+struct OnPath {
+  PathEntry entry;
+  std::string name;  // of the run: "l[17].y"
+};
+
 struct Report {
   std::shared_ptr<const Scenario> scenario;  // copies of the report share it
   std::shared_ptr<const Lowered> lowered;    // the schedules that were run; copies share them
@@ -124,7 +131,8 @@ struct Report {
   std::vector<std::string> faults;       // the scenario's, each as a sentence
   std::vector<std::string> labels;       // what was assumed: "launch: 0 (not given)"
   std::optional<Completion> completion;  // absent when the program hangs; times are then 0
-  std::vector<PathEntry> critical_path;
+  std::vector<OnPath> critical_path;
+  std::string no_critical_path;  // why it is not computed; empty if it is
   std::vector<OpReport> ops;                                // in issue order, thread by thread
   std::map<OpId, std::shared_ptr<const CoreReport>> cores;  // of each mpmd_map
   std::vector<ReshardReport> reshards;

@@ -407,8 +407,13 @@ class Run {
   }
 
   void describe_times() {
-    if (!leaves_out_)
-      report_.critical_path = stages_.critical_path();
+    auto path = stages_.critical_path();
+    if (const auto* const why_not = std::get_if<std::string>(&path)) {
+      report_.no_critical_path = *why_not;
+      label("critical path: not computed (" + *why_not + ")");
+    } else {
+      report_.critical_path = reported(std::get<std::vector<PathEntry>>(path));
+    }
     switch (stages_.slack_state()) {
       case SlackState::IterationsLeftOut:
         label("slack: not computed (iterations are left out)");
@@ -421,6 +426,27 @@ class Run {
         if (report_.completion->by == TimedBy::Engine)
           label("slack: modelled (messages that share a link keep the time they took)");
     }
+  }
+
+  /// Returns the path with the ops of the program that is reported.
+  std::vector<OnPath> reported(const std::vector<PathEntry>& path) {
+    const Program& program = stages_.program_to_run();
+    const Iterations& iterations = *stages_.lowered_to_run().iterations;
+    std::map<OpRun, OpId> written;
+    if (to_run_.looped)
+      for (size_t op = 0; op < to_run_.runs.size(); ++op)
+        written.emplace(to_run_.runs[op], op);
+    std::vector<OnPath> reported;
+    for (const PathEntry& entry : path) {
+      const OpRun run{entry.op, entry.iteration};
+      const std::string& name = program.op(run.op).name;
+      OnPath& on = reported.emplace_back(
+          OnPath{entry, iterations.name(name, iterations.loop_of(run.op), run.iteration)});
+      // The first iteration is written, so there is one at or before the run.
+      if (!written.empty())
+        on.entry.op = std::prev(written.upper_bound(run))->second;
+    }
+    return reported;
   }
 
   /// Compares several walkers with each other and with the schedules. A single walker's digest

@@ -87,8 +87,10 @@ TimeOptions Stages::time_options() const {
   TimeOptions options;
   options.device_start = fault_effects_.device_start;
   options.most_state = options_.limits.state;
-  options.most_runs = options_.limits.runs;
+  options.wanted.most_timed = options_.limits.runs;
   options.only_times = options_.only_times;
+  if (options_.only_times)
+    options.wanted.most_in_loops = 0;
   options.alone =
       quiet_times_ == nullptr || fault_effects_.fabric ? nullptr : quiet_times_->alone.get();
   return options;
@@ -160,7 +162,7 @@ std::optional<Completion> Stages::time_looped() {
   std::vector<OpRun> kept = looped_->runs;
   std::sort(kept.begin(), kept.end());
   TimeOptions options = time_options();
-  options.kept = &kept;
+  options.wanted.kept = &kept;
   // Errors name ops of the program that is reported.
   const auto reported = [&](OpId looped) {
     const auto run = std::find_if(looped_->runs.rbegin(), looped_->runs.rend(),
@@ -179,19 +181,22 @@ std::optional<Completion> Stages::time_looped() {
   }
   if (!times)
     return times;
-  times->spans = times->spans.of_runs(looped_->runs);
-  std::vector<std::vector<OpTime>> without_spans;
+  OpSpans spans = std::move(times->spans);
+  looped_times_ = *times;
+  looped_times_->spans = std::move(spans);
+  times->spans = looped_times_->spans.of_runs(looped_->runs);
+  std::vector<std::vector<OpTime>> not_kept;
   std::map<OpId, size_t> last;  // of the runs that are written
   for (size_t op = 0; op < program_.ops.size(); ++op) {
     const OpRun& run = looped_->runs[op];
-    without_spans.emplace_back(times->spans[op].size());
+    not_kept.emplace_back(times->spans[op].size());
     size_t& latest = last.emplace(run.op, op).first->second;
     if (looped_->runs[latest].iteration <= run.iteration)
       latest = op;
   }
   for (const auto& [looped, op] : last)
-    without_spans[op] = times->without_spans[looped.index()];
-  times->without_spans = std::move(without_spans);
+    not_kept[op] = times->not_kept[looped.index()];
+  times->not_kept = std::move(not_kept);
   return times;
 }
 
@@ -219,8 +224,16 @@ const std::vector<std::optional<Duration>>& Stages::slacks() {
   return *slacks_;
 }
 
-std::vector<PathEntry> Stages::critical_path() {
-  return orrery::critical_path(program_, lowered_, times().value());
+std::variant<std::vector<PathEntry>, std::string> Stages::critical_path() {
+  const Completion& timed = leaves_out_ ? looped_times_.value() : times().value();
+  if (!timed.spans.has_all())
+    return fmt::format("more than {} runs of ops in loops were timed one by one",
+                       WantedSpans().most_in_loops);
+  auto path = leaves_out_ ? orrery::critical_path(looped_->program, lowered_to_run(), timed)
+                          : orrery::critical_path(program_, lowered_, timed);
+  if (!path)
+    return fmt::format("it goes through more than {} instructions of loops", kMostPathSteps);
+  return *std::move(path);
 }
 
 Prover& Stages::prover() {

@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "models/base/diagnostics.h"
@@ -120,7 +121,8 @@ class Stages {
   const MemoryProfile& memory();
 
   /// Returns nothing if the program does not end, or a route is lost. `added` is per loop of the
-  /// looped program. The last written run of an op has the time of the runs that are left out.
+  /// looped program. The last written run of an op has the time of the runs that are left out
+  /// (Completion::not_kept).
   const std::optional<Completion>& times();
 
   /// Returns where the program stops, by a walk without time. This call is needed only if times()
@@ -132,8 +134,9 @@ class Stages {
   /// Returns one entry per op. The result is empty without times, and where slack is not computed.
   const std::vector<std::optional<Duration>>& slacks();
 
-  /// Requires times, and a program with all iterations.
-  std::vector<PathEntry> critical_path();
+  /// Returns the critical path, or why there is none. The ops are those of the program to run.
+  /// Requires times.
+  std::variant<std::vector<PathEntry>, std::string> critical_path();
 
   /// Returns the proofs of the sites of the program to run; equal schedules are proved once.
   Prover& prover();
@@ -172,7 +175,8 @@ class Stages {
   std::optional<Demands> demands_;
   std::optional<MemoryProfile> memory_;
   std::optional<std::optional<Completion>> times_;
-  History history_;  // of the timed run, within the slack budget
+  std::optional<Completion> looped_times_;  // of the looped program
+  History history_;                         // of the timed run, within the slack budget
   std::optional<Stop> stop_;
   std::optional<std::vector<std::optional<Duration>>> slacks_;
   std::optional<Prover> prover_;

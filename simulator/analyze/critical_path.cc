@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -17,32 +18,88 @@ struct At {
   Moment moment;
 };
 
+/// It says how often what was looked at since a place repeats itself before.
+class Repeats {
+ public:
+  void add(const RunSpan& run) {
+    times_ = std::min(times_, run.repeats);
+    if (!later_)
+      later_ = run.later;
+    else if (*later_ != run.later)
+      times_ = 0;
+  }
+  /// Returns how often all of it came before, each time `later` earlier.
+  uint64_t times(Duration later) const { return later_ == later ? times_ : 0; }
+
+ private:
+  uint64_t times_ = std::numeric_limits<uint64_t>::max();
+  std::optional<Duration> later_;
+};
+
 /// It follows the last cause of each moment, back to the beginning.
 class Backtrack {
  public:
   Backtrack(const Program& program, const Lowered& lowered, const Completion& completion)
       : completion_(completion), runs_(program, lowered, completion) {}
 
-  std::vector<PathEntry> to_the_end() {
+  std::optional<std::vector<PathEntry>> to_the_end() {
     names_ = Names::Ended;
-    std::vector<PathEntry> path = back_from(last());
-    path.erase(std::remove_if(path.begin(), path.end(),
-                              [](const PathEntry& entry) { return entry.start == entry.end; }),
-               path.end());
+    std::optional<std::vector<PathEntry>> path = back_from(last());
+    if (path)
+      std::erase_if(*path, [](const PathEntry& entry) { return entry.start == entry.end; });
     return path;
   }
 
-  std::vector<PathEntry> to(OpId op, LogicalId device) {
+  std::optional<std::vector<PathEntry>> to(OpId op, LogicalId device) {
     const ListId list = runs_.lists().list_of(op, device);
     return back_from(At{list, end_of_op(runs_.tape(list), runs_.lists().position({op}))});
   }
 
  private:
-  std::vector<PathEntry> back_from(std::optional<At> at) {
-    while (at)
+  std::optional<std::vector<PathEntry>> back_from(std::optional<At> at) {
+    for (uint64_t steps = 0; at; ++steps) {
+      const Tape& tape = runs_.tape(at->list);
+      if (tape.size() > tape.instructions().size()) {  // it has loops
+        if (steps > kMostPathSteps)
+          return std::nullopt;
+        go_back_periods(*at, steps);
+      }
       at = at->moment.kind == MomentKind::Ended ? through_collective(*at) : through_list(*at);
-    std::reverse(path_.begin(), path_.end());
-    return std::move(path_);
+    }
+    std::vector<PathEntry> path;
+    for (auto each = path_.rbegin(); each != path_.rend(); ++each) {
+      path.push_back(each->entry);
+      path.back().iteration = runs_.tape(each->list).iteration_at(each->position);
+    }
+    return path;
+  }
+
+  /// Goes back over all periods at once through which the path repeats itself. It does if the walk
+  /// comes from a place to the same place in an earlier period, and all that it looked at in
+  /// between repeats itself.
+  void go_back_periods(At& at, uint64_t steps) {
+    const RunSpan run = runs_.run_at(at.list, at.moment.position);
+    if (run.repeats == 0) {
+      place_.reset();
+      return;
+    }
+    const Instant now = runs_.at(at.list, at.moment);
+    if (place_ && place_->at.list == at.list && place_->at.moment.kind == at.moment.kind &&
+        (place_->at.moment.position - at.moment.position) % run.length == 0) {
+      const uint64_t periods = (place_->at.moment.position - at.moment.position) / run.length;
+      const Duration every = run.later * static_cast<int64_t>(periods);
+      const uint64_t times = place_->now - now == every ? looked_at_.times(run.later) / periods : 0;
+      for (size_t e = place_->entries; times > 0 && e < path_.size(); ++e)
+        path_[e].repeat(times * periods, times, every);
+      at.moment.position -= times * periods * run.length;
+      place_.reset();
+    }
+    if (place_ && steps < place_->until)
+      return;
+    // A longer cycle is found from a place that is kept for longer.
+    const uint64_t kept_for = place_ ? 2 * (place_->until - place_->begin) : 2;
+    place_ = {at, runs_.at(at.list, at.moment), path_.size(), steps, steps + kept_for};
+    looked_at_ = {};
   }
 
   /// Returns the stream that ends at the makespan: a compute stream, or else a collective that
@@ -56,26 +113,51 @@ class Backtrack {
     }
     for (uint32_t l = 0; l < runs_.size(); ++l) {
       const Tape& tape = runs_.tape(ListId(l));
-      for (uint64_t i = 0; i < tape.size(); ++i)
-        if (const Moment ended{MomentKind::Ended, i};
-            tape[i].kind == Instruction::Kind::Enter &&
-            runs_.at(ListId(l), ended) == completion_.makespan)
-          return At{ListId(l), ended};
+      std::optional<Moment> first;
+      for (uint32_t s = 0; s < tape.streams(); ++s)
+        for (uint64_t i = tape.enters(s); i-- > 0;) {
+          const Moment ended{MomentKind::Ended, tape.enter(s, i)};
+          if (runs_.at(ListId(l), ended) != completion_.makespan)
+            break;
+          if (!first || ended.position < first->position)
+            first = ended;
+        }
+      if (first)
+        return At{ListId(l), *first};
     }
     return std::nullopt;
   }
 
-  std::optional<At> before(ListId list, Moment moment) const {
-    const std::optional<Moment> cause = runs_.last_met(list, moment);
+  RunSpan look_at(ListId list, uint64_t position) {
+    const RunSpan run = runs_.run_at(list, position);
+    looked_at_.add(run);
+    return run;
+  }
+  Instant look_at(const At& at) {
+    return instant_of(look_at(at.list, at.moment.position).span, runs_.lists(), at.list, at.moment);
+  }
+
+  std::optional<At> before(ListId list, Moment moment) {
+    const std::optional<Moment> cause = runs_.last_met(list, moment, [&](ListId of, Moment each) {
+      return look_at(At{of, each});
+    });
     return cause ? std::optional(At{list, *cause}) : std::nullopt;
+  }
+
+  void add(EnterRef first, Instant start, Instant end) {
+    const RunSpan run = look_at(first.list, first.enter);
+    path_.push_back({{runs_.tape(first.list)[first.enter].op, runs_.device(first.list), start, end},
+                     first.list,
+                     first.enter,
+                     run.length});
   }
 
   /// Adds the instruction that the compute stream has passed, and returns its last cause.
   std::optional<At> through_list(const At& at) {
-    const Instruction& instruction = runs_.tape(at.list)[at.moment.position];
-    if (instruction.kind == Instruction::Kind::Local) {
-      const OpSpan& span = runs_.span(instruction.op, at.list);
-      path_.push_back({instruction.op, runs_.device(at.list), span.entered, span.end});
+    const uint64_t position = at.moment.position;
+    if (runs_.tape(at.list)[position].kind == Instruction::Kind::Local) {
+      const OpSpan span = look_at(at.list, position).span;
+      add({at.list, position}, span.entered, span.end);
     }
     return before(at.list, at.moment);
   }
@@ -84,36 +166,63 @@ class Backtrack {
   /// the cause of that entry.
   std::optional<At> through_collective(const At& ended) {
     const EnterRef end{ended.list, ended.moment.position};
-    const CollectiveId id = runs_.lists().member(end).collective;
-    const EnterRef entry = runs_.lists().enter_of(id, runs_.span(end).held_up_by);
+    const CollectiveRun run = runs_.lists().run(end);
+    const EnterRef entry = runs_.lists().enter_of(
+        run.collective, look_at(end.list, end.enter).span.held_up_by, run.iteration);
     const std::optional<At> held_up = before(entry.list, {MomentKind::Entered, entry.enter});
     const bool by_entry =
         names_ == Names::Entered || runs_.lists().op(entry) == runs_.lists().op(end);
-    const EnterRef named = by_entry ? entry : end;
-    path_.push_back({runs_.lists().op(named), runs_.device(named.list),
-                     runs_.at(held_up->list, held_up->moment), runs_.at(ended.list, ended.moment)});
+    add(by_entry ? entry : end, look_at(*held_up), look_at(ended));
     return held_up;
   }
 
   /// Says which op names a collective's entry where its members enter by different ops.
   enum class Names : uint8_t { Entered, Ended };
 
+  /// A Stretch is an entry of the path, and the run of its op.
+  struct Stretch {
+    PathEntry entry;
+    ListId list;
+    uint64_t position = 0;
+    uint64_t length = 0;  // of a period of the list, in positions
+
+    /// Adds `times` stretches before the first one.
+    void repeat(uint64_t periods, uint64_t times, Duration every) {
+      position -= periods * length;
+      const Duration earlier = every * -static_cast<int64_t>(times);
+      entry.start = entry.start + earlier;
+      entry.end = entry.end + earlier;
+      entry.times += times;
+      entry.every = every;
+    }
+  };
+  /// A Place is one to which the walk may come again, some periods earlier.
+  struct Place {
+    At at;
+    Instant now;
+    size_t entries = 0;  // of the path when the walk was there
+    uint64_t begin = 0;  // in steps of the walk
+    uint64_t until = 0;
+  };
+
   const Completion& completion_;
   const ListRuns runs_;
   Names names_ = Names::Entered;
-  std::vector<PathEntry> path_;  // last to first
+  std::vector<Stretch> path_;  // last to first
+  std::optional<Place> place_;
+  Repeats looked_at_;  // since the walk was at place_
 };
 
 }  // namespace
 
-std::vector<PathEntry> critical_path(const Program& program, const Lowered& lowered,
-                                     const Completion& completion) {
+std::optional<std::vector<PathEntry>> critical_path(const Program& program, const Lowered& lowered,
+                                                    const Completion& completion) {
   return Backtrack(program, lowered, completion).to_the_end();
 }
 
 std::vector<PathEntry> path_to(const Program& program, const Lowered& lowered,
                                const Completion& completion, OpId op, LogicalId device) {
-  return Backtrack(program, lowered, completion).to(op, device);
+  return Backtrack(program, lowered, completion).to(op, device).value();
 }
 
 }  // namespace orrery

@@ -18,6 +18,9 @@
 // All ask the functions for_each_cause (simulator/schedule) for the causes, as the executors do, so
 // an explanation cannot differ from the timing.
 
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "models/base/id.h"
@@ -32,26 +35,43 @@ struct Program;
 /// A stretch of the critical path: a local op on its device, or a collective. The stretch of a
 /// collective begins when the member that held it up could enter (before its launch), and ends with
 /// the collective on the device where the path continues. `device` is that first member.
+///
+/// In skipped iterations of a loop (simulator/time/loop_skips.h) the path repeats itself. An entry
+/// stands there for `times` stretches, each `every` later than the one before. The others that
+/// belong to the same periods are next to it, and have the same `times` and `every`.
 struct PathEntry {
   OpId op;
   LogicalId device;
-  Instant start;
+  Instant start;  // of the first stretch
   Instant end;
+  uint64_t iteration = 0;  // of the first stretch (models/program/iterations.h)
+  uint64_t times = 1;
+  Duration every = {};
+
+  Instant last_end() const { return end + every * static_cast<int64_t>(times - 1); }
+  /// Returns how long all stretches of the entry take together.
+  Duration takes() const { return (end - start) * static_cast<int64_t>(times); }
   friend bool operator==(const PathEntry&, const PathEntry&) = default;
 };
+
+/// A path in loops goes back through so many instructions at most. Those of skipped iterations do
+/// not count.
+inline constexpr uint64_t kMostPathSteps = uint64_t{1} << 20U;
 
 /// Returns the path, first to last. It is contiguous: the first entry starts when its device
 /// begins, each other one where the one before it ends, and the last ends at the makespan. Entries
 /// of no time are left out. No op of the path has slack: where members of a collective enter by
 /// different ops, `op` and `device` are those with which the stretch ends. If there are several
 /// such chains, it is the one that ends on the device of the lowest id. If both the compute stream
-/// and a communication stream held an entry up, it follows the compute stream.
-std::vector<PathEntry> critical_path(const Program& program, const Lowered& lowered,
-                                     const Completion& completion);
+/// and a communication stream held an entry up, it follows the compute stream. Returns nothing if
+/// the path is longer than kMostPathSteps. Requires that all runs have spans (OpSpans::has_all).
+std::optional<std::vector<PathEntry>> critical_path(const Program& program, const Lowered& lowered,
+                                                    const Completion& completion);
 
 /// Returns the chain that ends with `op` on `device` instead of at the makespan, including entries
 /// of no time. A collective's entry ends on the device of the entry after it. Requires that the
-/// device runs the op. A done is not an entry: its chain is that of its collective.
+/// device runs the op, and a program without loops. A done is not an entry: its chain is that of
+/// its collective.
 std::vector<PathEntry> path_to(const Program& program, const Lowered& lowered,
                                const Completion& completion, OpId op, LogicalId device);
 

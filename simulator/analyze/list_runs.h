@@ -36,25 +36,35 @@ class ListRuns {
   /// Returns the time of all runs of the op: those that have a span and those that have none.
   OpTime all_runs(OpId op, ListId list) const {
     OpTime all = time_of(span(op, list));
-    if (!completion_.without_spans.empty())
-      all += completion_.without_spans[op.index()][lists_[list].device_index];
+    if (!completion_.not_kept.empty())
+      all += completion_.not_kept[op.index()][lists_[list].device_index];
     return all;
   }
   const OpSpan& span(EnterRef entry) const { return span(lists_.op(entry), entry.list); }
 
+  /// Returns the span of the run at a position.
+  RunSpan run_at(ListId list, uint64_t position) const {
+    return completion_.spans.at(tape(list), list, lists_[list].device_index, position);
+  }
+
   Instant at(ListId list, Moment moment) const {
-    return instant_of(completion_.spans, lists_, list, moment);
+    return instant_of(run_at(list, moment.position).span, lists_, list, moment);
   }
 
   /// Returns the cause that was met last. If several causes are met at one instant, this is the
   /// first that for_each_cause names. The result is empty for the first instruction of a list.
-  std::optional<Moment> last_met(ListId list, Moment moment) const {
+  /// `at(list, moment)` says when a moment happened.
+  template <class At>
+  std::optional<Moment> last_met(ListId list, Moment moment, At&& at) const {
     LastMet<Instant, Moment> last;
     for_each_cause(tape(list), moment, [&](Moment cause) {
       last.add({at(list, cause), cause});
       return true;
     });
     return last.origin();
+  }
+  std::optional<Moment> last_met(ListId list, Moment moment) const {
+    return last_met(list, moment, [&](ListId of, Moment cause) { return at(of, cause); });
   }
 
  private:

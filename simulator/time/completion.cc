@@ -16,10 +16,8 @@
 
 namespace orrery {
 
-Instant instant_of(const OpSpans& spans, const ProgramLists& lists, ListId list, Moment moment) {
-  const Tape& tape = lists.tape(list);
-  const Instruction& instruction = tape[moment.position];
-  const OpSpan& span = spans.of(tape.run_at(moment.position))[lists[list].device_index];
+Instant instant_of(const OpSpan& span, const ProgramLists& lists, ListId list, Moment moment) {
+  const Instruction& instruction = lists.tape(list)[moment.position];
   if (moment.kind == MomentKind::Entered)
     return lists.collective({list, moment.position}).entry(span.entered);
   // The compute stream passes an Enter as soon as it reaches it.
@@ -66,8 +64,7 @@ Options options_of(const TimeOptions& options, EventLog* log) {
   of_executor.device_start = options.device_start;
   of_executor.log = log;
   of_executor.most_state = options.most_state;
-  of_executor.kept = options.kept;
-  of_executor.most_runs = options.most_runs;
+  of_executor.wanted = options.wanted;
   return of_executor;
 }
 
@@ -139,7 +136,7 @@ Completion run_time(const Program& program, const Lowered& lowered, Paths& paths
 
 void record(const Program& program, const Lowered& lowered, Paths& paths, const Demands& demands,
             const Completion& completion, EventLog& log) {
-  ORRERY_CHECK(completion.without_spans.empty(), "a recording has every run");
+  ORRERY_CHECK(completion.not_kept.empty(), "a recording has every run");
   Completion again;
   if (completion.by == TimedBy::Sweep) {
     SweepOptions options;

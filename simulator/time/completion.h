@@ -55,23 +55,21 @@ struct Completion {
   Digest digest;
   uint64_t events = 0;  // of the event engine, without those of iterations that it added up
   std::vector<AddedIterations> added;  // per loop of the program
-  /// Per op and device: the time of runs without a span; empty if all have one.
-  std::vector<std::vector<OpTime>> without_spans;
+  /// Per op and device: the time of runs that are not kept (WantedSpans); empty if all are.
+  std::vector<std::vector<OpTime>> not_kept;
   TimedBy by = TimedBy::Engine;
   std::string because;  // why this executor: for the engine, the link or the order that forced it
 };
 
-/// Returns when a moment of a list happened. Requires that its run has spans.
-Instant instant_of(const OpSpans& spans, const ProgramLists& lists, ListId list, Moment moment);
+/// Returns when a moment of a list happened, given the span of its run.
+Instant instant_of(const OpSpan& span, const ProgramLists& lists, ListId list, Moment moment);
 
 struct TimeOptions {
   /// The devices begin at these instants, by logical id; if it is empty, all begin at 0.
   std::vector<Instant> device_start;
   History* history = nullptr;           // where given, gets all that happened
   int64_t most_state = Limits().state;  // as Limits has it
-  /// These runs get spans, ascending; null means all. Iterations without any may be skipped.
-  const std::vector<OpRun>* kept = nullptr;
-  int64_t most_runs = Limits().runs;  // with `kept`: the most runs of ops that are run one by one
+  WantedSpans wanted = {};  // if runs are kept, iterations without any of them may be skipped
   /// Whether only times are asked for. Then the sweep adds up iterations of cut schedules that
   /// repeat. They are missing in the number of messages, in the digest and in OpSpan::held_up_by.
   bool only_times = false;
@@ -91,7 +89,7 @@ Completion run_time(const Program& program, const Lowered& lowered, Paths& paths
                     const Demands& demands, const std::vector<Instant>& device_start = {});
 
 /// Repeats the run of `completion` with the same executor, and adds each half of each step to
-/// `log`. Checks that spans and digest are the same. Requires that all runs have spans.
+/// `log`. Checks that spans and digest are the same. Requires that no runs were skipped.
 void record(const Program& program, const Lowered& lowered, Paths& paths, const Demands& demands,
             const Completion& completion, EventLog& log);
 

@@ -31,18 +31,18 @@ uint64_t word(Instant at, Instant base) {
 
 DeviceClocks::DeviceClocks(const Program& program, const Lowered& lowered,
                            std::span<const Instant> device_start, EventLog* log,
-                           const std::vector<OpRun>* kept, int64_t most_runs)
+                           const WantedSpans& wanted)
     : program_(program),
       lowered_(lowered),
       lists_(program, lowered),
       progress_(lists_),
       log_(log),
-      keeps_all_(kept == nullptr),
-      most_runs_(most_runs),
+      keeps_all_(wanted.kept == nullptr),
+      most_timed_(wanted.most_timed),
       clocks_(lists_.size()),
       totals_(lists_.size()),
       awaited_(awaited_starts(program, *lowered.iterations)),
-      spans_(program, *lowered.iterations, kept) {
+      spans_(program, *lowered.iterations, wanted) {
   for (uint32_t l = 0; l < lists_.size(); ++l) {
     const Tape& tape = lists_.tape(ListId(l));
     clocks_[l].streams.resize(tape.streams());
@@ -113,13 +113,12 @@ void DeviceClocks::ran(ListId list, uint64_t position, const OpSpan& span) {
   makespan_ = std::max(makespan_, span.end);
   const LoopedOrder::Item at = lists_.tape(list).item_at(position);
   const OpId op = lists_.tape(list).instructions()[at.item].op;
-  if (OpSpan* const kept = spans_.find({op, at.iteration}, lists_[list].device_index))
-    *kept = span;
+  spans_.add({op, at.iteration}, lists_[list].device_index, span);
   if (keeps_all_)
     return;
-  if (++runs_ > most_runs_) {
+  if (++timed_ > most_timed_) {
     Limits limits;
-    limits.runs = most_runs_;
+    limits.runs = most_timed_;
     throw TooManyRuns(op, beyond(limits, &Limits::runs, "more"));
   }
   on_behalf_of(op, [&] { totals_[list.index()][at.item] += time_of(span); });
@@ -214,9 +213,11 @@ void DeviceClocks::skip(ListId list, const LoopedOrder::LoopRun& loop, uint64_t 
     if (totals[i] != before[i])
       on_behalf_of(tape.instructions()[i].op,
                    [&] { totals[i] += (totals[i] - before[i]) * static_cast<int64_t>(times); });
-  const OpId op = tape[progress_.next(list)].op;
+  const uint64_t next = progress_.next(list);
+  const OpId op = tape[next].op;
   const Duration all = on_behalf_of(op, [&] { return later * static_cast<int64_t>(times); });
   const uint64_t positions = iterations * times * loop.length;
+  spans_.skip(list, {next, next + positions, iterations * loop.length, later});
   on_behalf_of(op, [&] {
     clock.now = clock.now + all;
     for (uint32_t s = 0; s < tape.streams(); ++s) {
@@ -238,7 +239,7 @@ void DeviceClocks::skip(ListId list, const LoopedOrder::LoopRun& loop, uint64_t 
   progress_.skip(list, loop, iterations * times);
 }
 
-std::vector<std::vector<OpTime>> DeviceClocks::without_spans() const {
+std::vector<std::vector<OpTime>> DeviceClocks::not_kept() const {
   std::vector<std::vector<OpTime>> rest;
   if (keeps_all_)
     return rest;

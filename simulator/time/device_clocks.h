@@ -64,7 +64,8 @@ struct Entrance {
   Instant at;
 };
 
-/// The error thrown at the op with which the devices run more than Limits::runs ops one by one.
+/// The error thrown at the op with which the devices run more ops one by one than
+/// WantedSpans::most_timed.
 class TooManyRuns : public BeyondLimit {
  public:
   using BeyondLimit::BeyondLimit;
@@ -75,11 +76,9 @@ class DeviceClocks {
   using Entered = FunctionRef<void(const Entrance&)>;
 
   /// `device_start` has for each logical id when the device begins; if it is empty, all begin at 0.
-  /// `kept` has the runs that get spans, ascending; if it is null, all do. With `kept`, a call
-  /// throws TooManyRuns once the devices have run more than `most_runs` ops.
+  /// If runs are kept, a call throws TooManyRuns once the devices have run too many ops.
   DeviceClocks(const Program& program, const Lowered& lowered,
-               std::span<const Instant> device_start, EventLog* log, const std::vector<OpRun>* kept,
-               int64_t most_runs);
+               std::span<const Instant> device_start, EventLog* log, const WantedSpans& wanted);
 
   /// Runs all lists from their beginnings. `entered` gets each entry that this makes possible, and
   /// must not call back. The same holds for end() and resume().
@@ -106,7 +105,7 @@ class DeviceClocks {
   void append_state(ListId list, const LoopedOrder::LoopRun& loop, Instant base,
                     std::vector<uint64_t>& words) const;
 
-  /// Returns how long each op of a list took so far, by instruction; empty if all runs get spans.
+  /// Returns how long each op of a list took so far, by instruction; empty if all runs are kept.
   const std::vector<OpTime>& totals(ListId list) const { return totals_[list.index()]; }
 
   /// Runs `times` periods of a loop at once. Each has `iterations` iterations, and comes `later`
@@ -120,9 +119,8 @@ class DeviceClocks {
   /// Returns when the last op ended.
   Instant makespan() const { return makespan_; }
   OpSpans spans() && { return std::move(spans_); }
-  /// Returns, per op and device of its thread, the time of runs without a span; empty if there are
-  /// none.
-  std::vector<std::vector<OpTime>> without_spans() const;
+  /// Returns Completion::not_kept.
+  std::vector<std::vector<OpTime>> not_kept() const;
 
   // The callbacks of ListProgress.
   void passed(ListId list, uint64_t position);
@@ -159,10 +157,10 @@ class DeviceClocks {
   ListProgress progress_;
   EventLog* log_;
   const bool keeps_all_;
-  const int64_t most_runs_;
-  int64_t runs_ = 0;                         // of ops, where not all are kept
+  const int64_t most_timed_;
+  int64_t timed_ = 0;                        // runs of ops, where not all are kept
   std::vector<Clock> clocks_;                // per list
-  std::vector<std::vector<OpTime>> totals_;  // per list and instruction; empty: all have spans
+  std::vector<std::vector<OpTime>> totals_;  // per list and instruction; empty: all are kept
   std::vector<Entrance> entrances_;          // made during the current call
   std::vector<bool> awaited_;                // per op: a start that some done may await
   OpSpans spans_;

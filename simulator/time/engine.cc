@@ -32,9 +32,8 @@ class Engine {
         lowered_(lowered),
         paths_(paths),
         network_(paths.fabric().links()),
-        clocks_(program, lowered, options.device_start, options.log, options.kept,
-                options.most_runs),
-        skips_(program, lowered, clocks_, options.kept),
+        clocks_(program, lowered, options.device_start, options.log, options.wanted),
+        skips_(program, lowered, clocks_, options.wanted.kept),
         log_(options.log),
         state_(options.most_state),
         running_(lowered.collectives.size()) {
@@ -149,7 +148,7 @@ class Engine {
     if (!clocks_.finished())
       return std::nullopt;
     completion_.makespan = clocks_.makespan();
-    completion_.without_spans = clocks_.without_spans();
+    completion_.not_kept = clocks_.not_kept();
     completion_.added = skips_.added();
     completion_.spans = std::move(clocks_).spans();
     completion_.by = TimedBy::Engine;

@@ -35,9 +35,7 @@ struct EngineOptions {
   std::vector<Instant> device_start;
   EventLog* log = nullptr;              // gets every half that runs
   int64_t most_state = Limits().state;  // bytes that all collectives at work may take
-  /// These runs get spans, ascending; null means all. Iterations without any may be skipped.
-  const std::vector<OpRun>* kept = nullptr;
-  int64_t most_runs = Limits().runs;  // with `kept`: the most runs of ops that are run one by one
+  WantedSpans wanted = {};
 
   // The following options change no result; tests check this. The seed permutes the order in which
   // the events of one instant are handled.

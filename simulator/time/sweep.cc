@@ -97,9 +97,8 @@ class ProgramSweep {
         lowered_(lowered),
         paths_(paths),
         capacity_(capacity_check(paths, options.check_capacity)),
-        clocks_(program, lowered, options.device_start, options.log, options.kept,
-                options.most_runs),
-        skips_(program, lowered, clocks_, options.kept),
+        clocks_(program, lowered, options.device_start, options.log, options.wanted),
+        skips_(program, lowered, clocks_, options.wanted.kept),
         log_(options.log),
         only_times_(options.only_times),
         alone_(options.alone),
@@ -138,7 +137,7 @@ class ProgramSweep {
     if (!clocks_.finished())
       return clocks_.waiting_text() + ", whose members' entries depend on each other's ends";
     completion_.makespan = clocks_.makespan();
-    completion_.without_spans = clocks_.without_spans();
+    completion_.not_kept = clocks_.not_kept();
     completion_.added = skips_.added();
     completion_.spans = std::move(clocks_).spans();
     for (size_t c = 0; c < lowered_.collectives.size(); ++c) {

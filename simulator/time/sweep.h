@@ -45,11 +45,9 @@ struct SweepOptions {
   const Demands* apart = nullptr;
   int64_t most_state = Limits().state;  // bytes that a collective may take: its ranks x channels x
                                         // window
-  /// These runs get spans, ascending; null means all. Iterations without any may be skipped.
-  const std::vector<OpRun>* kept = nullptr;
-  int64_t most_runs = Limits().runs;  // with `kept`: the most runs of ops that are run one by one
-  bool only_times = false;            // as in TimeOptions
-  AloneTimes* alone = nullptr;        // as in TimeOptions
+  WantedSpans wanted = {};
+  bool only_times = false;      // as in TimeOptions
+  AloneTimes* alone = nullptr;  // as in TimeOptions
 };
 
 /// Returns the memory that a schedule of this extent takes in the sweep, where no link can be asked

@@ -86,7 +86,7 @@ void check_without_kept_runs(Stages& stages) {
     SweepOptions options;
     options.device_start = stages.fault_effects().device_start;
     const auto all = sweep(program, lowered, stages.paths(), options);
-    options.kept = &none;
+    options.wanted.kept = &none;
     const auto skipping = sweep(program, lowered, stages.paths(), options);
     REQUIRE(skipping.index() == all.index());
     if (const auto* completion = std::get_if<Completion>(&all))
@@ -97,7 +97,7 @@ void check_without_kept_runs(Stages& stages) {
     options.device_start = stages.fault_effects().device_start;
     options.apart = &asked;
     const auto all = sweep(program, lowered, stages.paths(), options);
-    options.kept = &none;
+    options.wanted.kept = &none;
     const auto skipping = sweep(program, lowered, stages.paths(), options);
     // In skipped iterations a link counts as used between its uses, so more is refused.
     if (const auto* completion = std::get_if<Completion>(&skipping)) {
@@ -111,12 +111,67 @@ void check_without_kept_runs(Stages& stages) {
     options.device_start = stages.fault_effects().device_start;
     options.share_all_links = share_all_links;
     const auto all = simulate_if_it_ends(program, lowered, stages.paths(), asked, options);
-    options.kept = &none;
+    options.wanted.kept = &none;
     const auto skipping = simulate_if_it_ends(program, lowered, stages.paths(), asked, options);
     REQUIRE(skipping.has_value() == all.has_value());
     if (all)
       check_same_sums(*skipping, *all);
   }
+}
+
+/// A Stretch is a part of the critical path that an op took.
+struct Stretch {
+  OpId op;  // of the regions
+  uint32_t device = 0;
+  int64_t end = 0;
+  friend bool operator==(const Stretch&, const Stretch&) = default;
+};
+
+/// Checks that the paths are the same, stretch by stretch.
+void check_same_path(Timed& few, Timed& all) {
+  const auto ours = few.stages.critical_path();
+  const auto theirs = all.stages.critical_path();
+  REQUIRE(ours.index() == 0);
+  REQUIRE(theirs.index() == 0);
+  std::map<Instant, Stretch> stretches;  // by when they start
+  std::map<Instant, uint64_t> iterations;
+  for (const PathEntry& entry : std::get<0>(ours)) {
+    const OpId op = leaves_out_iterations(few.scenario.program)
+                        ? entry.op
+                        : few.written.runs[entry.op.index()].op;
+    for (uint64_t t = 0; t < entry.times; ++t) {
+      const Duration later = entry.every * static_cast<int64_t>(t);
+      stretches.emplace(entry.start + later,
+                        Stretch{op, entry.device.index(), (entry.end + later).picoseconds()});
+    }
+    iterations.emplace(entry.start, entry.iteration);
+  }
+  REQUIRE(stretches.size() == std::get<0>(theirs).size());
+  for (const PathEntry& entry : std::get<0>(theirs)) {
+    const OpRun run = all.written.runs[entry.op.index()];
+    CAPTURE(entry.start.picoseconds());
+    REQUIRE(stretches.contains(entry.start));
+    REQUIRE(stretches.at(entry.start) ==
+            Stretch{run.op, entry.device.index(), entry.end.picoseconds()});
+    if (iterations.contains(entry.start) && leaves_out_iterations(few.scenario.program))
+      REQUIRE(iterations.at(entry.start) == run.iteration);
+  }
+}
+
+/// Checks that runs that are kept have the same spans if there is no room for those of other runs.
+void check_kept_alone(Timed& few) {
+  const Program& program = few.stages.program_to_run();
+  const Lowered& lowered = few.stages.lowered_to_run();
+  std::vector<OpRun> kept = few.written.runs;
+  std::ranges::sort(kept);
+  TimeOptions options;
+  options.device_start = few.stages.fault_effects().device_start;
+  options.wanted = {&kept, 0};
+  const auto timed = time_program(program, lowered, few.stages.paths(),
+                                  demands(lowered, few.stages.paths()), options);
+  REQUIRE(timed.has_value());
+  CHECK(timed->spans.has_all() == program.loops.empty());
+  CHECK(timed->spans.of_runs(few.written.runs) == few.stages.times()->spans);
 }
 
 }  // namespace
@@ -175,6 +230,9 @@ Outcome check_same(const std::string& text, const std::vector<Fault>& faults) {
   check_without_kept_runs(few.stages);
   CHECK(ours->makespan == theirs->makespan);
   CHECK(ours->messages == theirs->messages);
+  check_same_path(few, all);
+  if (leaves_out_iterations(few.scenario.program))
+    check_kept_alone(few);
   CHECK(device_times(few.scenario.program, few.stages.lowered(), *ours) ==
         device_times(all.scenario.program, all.stages.lowered(), *theirs));
   std::map<std::string, size_t> by_name;

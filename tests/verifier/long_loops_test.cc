@@ -45,6 +45,30 @@ TEST_CASE("long loops: one iteration after the other is added up at once") {
   CHECK(many.stages.times()->added[0].later == each);
 }
 
+TEST_CASE("long loops: the critical path has the iterations that are added up as one period") {
+  // The last device of the ring that computes is one or the other, so two iterations are a period.
+  const auto program = [](int64_t trips) {
+    return R"("program": [)" +
+           loop("l", trips, R"("h": "a")",
+                R"({"id": "s", "op": "psum", "of": "h", "axis_name": ["x", "y"]},
+                   {"id": "y", "op": "add", "of": ["h", "s"]})",
+                R"("h": "y")") +
+           "]";
+  };
+  Timed many(scenario_text(kRing, program(1'000'000'000)), LongLoops::LeftOut, {});
+  const std::optional<Completion>& times = many.stages.times();
+  const auto path = std::get<std::vector<PathEntry>>(many.stages.critical_path());
+  CHECK(path.size() < 40);
+  Duration takes;
+  uint64_t stretches = 0;
+  for (const PathEntry& entry : path) {
+    takes += entry.takes();
+    stretches += entry.times;
+  }
+  CHECK(takes == times->makespan - Instant());
+  CHECK(stretches == 2'000'000'000);
+}
+
 TEST_CASE("long loops: a million iterations in which carries change places") {
   const auto text = [](int64_t trips, int places) {
     return scenario_text(kSwitch,

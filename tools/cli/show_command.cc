@@ -267,7 +267,6 @@ std::string show_critical_path(const ShowCommand& command, const Style& style) {
   RunOptions options;
   options.data = Data::Off;
   options.limits = command.limits;
-  options.iterations_budget.reset();
   const Report report = run(scenario_given(command), options);
   if (!report.completion)
     refuse(command.file, fmt::format("the program {}, so it has no critical path", no_end(report)));

@@ -43,12 +43,16 @@ void write_time(JsonWriter& json, const Report& report) {
     json.key("messages").value(completion.messages);
     write_exposed(json.key("exposed_communication"), report);
     json.key("critical_path").array([&] {
-      for (const PathEntry& entry : report.critical_path)
+      for (const auto& [entry, name] : report.critical_path)
         json.object([&] {
-          json.key("op").value(report.scenario->program.op(entry.op).name);
+          json.key("op").value(name);
           json.key("device").value(entry.device.index());
           json.key("start_ps").value(entry.start.picoseconds());
           json.key("end_ps").value(entry.end.picoseconds());
+          if (entry.times > 1) {
+            json.key("times").value(entry.times);
+            json.key("every_ps").value(entry.every.count());
+          }
         });
     });
   });

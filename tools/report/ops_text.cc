@@ -80,8 +80,8 @@ class OpTable {
     if (entries.size() <= most_)
       return std::vector<bool>(entries.size(), true);
     std::set<OpId> on_path;
-    for (const PathEntry& entry : report_.critical_path)
-      on_path.insert(entry.op);
+    for (const OnPath& on : report_.critical_path)
+      on_path.insert(on.entry.op);
     struct Candidate {
       size_t entry;
       bool off_path = true;
@@ -282,10 +282,9 @@ class PathText {
  public:
   PathText(const Report& report, std::span<const OpEntry> entries, const Style& style)
       : path_(report.critical_path),
-        program_(report.scenario->program),
         entries_(entries),
         style_(style),
-        entry_of_(program_.ops.size()) {
+        entry_of_(report.scenario->program.ops.size()) {
     for (uint32_t e = 0; e < entries_.size(); ++e)
       for (const OpReport* run : entries_[e].runs)
         entry_of_[run->op.index()] = e;
@@ -293,20 +292,21 @@ class PathText {
 
   std::string text(PathBlocks shown) && {
     std::vector<uint32_t> items;
-    for (const PathEntry& entry : path_)
-      items.push_back(entry_of_[entry.op.index()]);
-    std::vector<RepeatedBlock> blocks;
-    if (shown == PathBlocks::Once)
-      blocks = repeated_blocks(items);
+    for (const OnPath& on : path_)
+      items.push_back(entry_of_[on.entry.op.index()]);
     size_t next = 0;
-    for (const RepeatedBlock& block : blocks) {
-      for (; next < block.begin; ++next)
-        add(single(next), "", program_.op(path_[next].op).name);
-      add(block);
-      next = block.end();
+    for (size_t begin = 0; begin < path_.size();) {
+      const size_t end = end_of_periods(begin);
+      if (end == begin) {
+        ++begin;
+        continue;
+      }
+      const Periods periods = periods_around(items, next, begin, end);
+      add_between(items, next, periods.block.begin, shown);
+      add(periods.block, periods.times);
+      next = begin = periods.block.end();
     }
-    for (; next < path_.size(); ++next)
-      add(single(next), "", program_.op(path_[next].op).name);
+    add_between(items, next, path_.size(), shown);
     return "  " + wrapped_words(words_, kReportColumns - 2, 2);
   }
 
@@ -317,6 +317,73 @@ class PathText {
     Spread took;
   };
 
+  /// These are entries of the path, of which some stand for many periods.
+  struct Periods {
+    RepeatedBlock block;
+    uint64_t times = 0;  // with all periods
+  };
+
+  /// Returns where entries end that from here on stand for the same periods; `begin` if this one
+  /// stands for itself.
+  size_t end_of_periods(size_t begin) const {
+    size_t end = begin;
+    const auto belongs = [&](const PathEntry& entry) {
+      const PathEntry& first = path_[begin].entry;
+      return entry.times > 1 && entry.times == first.times && entry.every == first.every &&
+             (end == begin || entry.start == path_[end - 1].entry.end);
+    };
+    while (end < path_.size() && belongs(path_[end].entry))
+      ++end;
+    return end;
+  }
+
+  /// Returns the periods of these entries with those that are written before and after them, from
+  /// entry `first` on.
+  Periods periods_around(std::span<const uint32_t> items, size_t first, size_t begin,
+                         size_t end) const {
+    const size_t length = shortest_period(items.subspan(begin, end - begin));
+    size_t before = 0;
+    while (begin - before > first && items[begin - before - 1] == items[end - 1 - before % length])
+      ++before;
+    size_t after = 0;
+    while (end + after < items.size() && path_[end + after].entry.times == 1 &&
+           items[end + after] == items[begin + after % length])
+      ++after;
+    const size_t rest = (before + after) % length;
+    before -= rest - std::min(rest, after);
+    after -= std::min(rest, after);
+    const uint64_t in_periods = (end - begin) / length;
+    const size_t around = (before + after) / length;
+    return {{begin - before, length, in_periods + around},
+            in_periods * path_[begin].entry.times + around};
+  }
+
+  /// Returns the length of the shortest row of items that gives all of them, if it is repeated.
+  static size_t shortest_period(std::span<const uint32_t> items) {
+    size_t length = 1;
+    while (items.size() % length != 0 ||
+           !std::equal(items.begin() + static_cast<ptrdiff_t>(length), items.end(), items.begin()))
+      ++length;
+    return length;
+  }
+
+  /// Adds entries of which each stands for itself.
+  void add_between(std::span<const uint32_t> items, size_t begin, size_t end, PathBlocks shown) {
+    std::vector<RepeatedBlock> blocks;
+    if (shown == PathBlocks::Once)
+      blocks = repeated_blocks(items.subspan(begin, end - begin));
+    size_t next = begin;
+    for (RepeatedBlock& block : blocks) {
+      block.begin += begin;
+      for (; next < block.begin; ++next)
+        add(single(next), "", path_[next].name);
+      add(block, block.times);
+      next = block.end();
+    }
+    for (; next < end; ++next)
+      add(single(next), "", path_[next].name);
+  }
+
   void add(Shown& shown, const PathEntry& entry) const {
     shown.devices.insert(entry.device);
     shown.took.add(entry.end - entry.start);
@@ -324,20 +391,19 @@ class PathText {
 
   Shown single(size_t at) const {
     Shown shown;
-    add(shown, path_[at]);
+    add(shown, path_[at].entry);
     return shown;
   }
 
-  void add(const RepeatedBlock& block) {
+  void add(const RepeatedBlock& block, uint64_t times) {
     for (size_t k = 0; k < block.length; ++k) {
       Shown together;
       for (size_t at = block.begin + k; at < block.end(); at += block.length)
-        add(together, path_[at]);
-      add(together,
-          k == 0 ? fmt::format("{} {} (", grouped(block.times), style_.times()) : std::string(),
-          entries_[entry_of_[path_[block.begin + k].op.index()]].id);
+        add(together, path_[at].entry);
+      add(together, k == 0 ? fmt::format("{} {} (", grouped(times), style_.times()) : std::string(),
+          entries_[entry_of_[path_[block.begin + k].entry.op.index()]].id);
     }
-    const Duration all = path_[block.end() - 1].end - path_[block.begin].start;
+    const Duration all = path_[block.end() - 1].entry.last_end() - path_[block.begin].entry.start;
     words_.back() +=
         fmt::format(") {}", style_.dim(fmt::format("= {}", time_text(all, style_.ascii()))));
   }
@@ -353,8 +419,7 @@ class PathText {
     words_.push_back(word + id + " " + style_.dim(shown.took.text(style_.ascii())));
   }
 
-  std::span<const PathEntry> path_;
-  const Program& program_;
+  std::span<const OnPath> path_;
   std::span<const OpEntry> entries_;
   const Style& style_;
   std::vector<uint32_t> entry_of_;  // per op
@@ -370,12 +435,15 @@ std::string path_table(const Report& report, const Style& style) {
   Table table({Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left,
                Align::Left});
   table.row({"from", "to", "takes", "share", "device", "id", "op"});
-  for (const PathEntry& entry : report.critical_path) {
+  for (const auto& [entry, name] : report.critical_path) {
     const Op& op = program.op(entry.op);
-    const Duration takes = entry.end - entry.start;
-    table.row({time(entry.start - Instant()), time(entry.end - Instant()), time(takes),
-               share_text(static_cast<double>(takes.count()) / makespan),
-               std::to_string(entry.device.index()), op.name,
+    const std::string each = time(entry.end - entry.start);
+    table.row({time(entry.start - Instant()), time(entry.last_end() - Instant()),
+               entry.times == 1
+                   ? each
+                   : fmt::format("{} {} {}", grouped(entry.times), style.times(), each),
+               share_text(static_cast<double>(entry.takes().count()) / makespan),
+               std::to_string(entry.device.index()), name,
                op.site ? fmt::format("{} by {}", op_name(op.kind, op.issue),
                                      report.lowered->choices[op.site->index()].method())
                        : op_name(op.kind, op.issue)});
@@ -420,6 +488,8 @@ std::string critical_path_text(const Report& report, const Style& style) {
   std::string text = style.bold("CRITICAL PATH") + "  " +
                      time_text(report.completion->makespan - Instant(), style.ascii()) + " by " +
                      (report.completion->by == TimedBy::Sweep ? "sweep" : "engine") + "\n";
+  if (!report.no_critical_path.empty())
+    return text + "  not computed: " + report.no_critical_path + "\n";
   if (report.critical_path.empty())
     return text + "  nothing takes time\n";
   text += path_table(report, style) + slack_table(report, style);

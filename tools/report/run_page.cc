@@ -173,7 +173,7 @@ class RunSections {
       html +=
           paragraph(fmt::format("{} that end earlier are not drawn: `orrery run --trace` has all.",
                                 counted(static_cast<int64_t>(left_out), "device")));
-    if (!report_.completion->without_spans.empty())
+    if (!report_.completion->not_kept.empty())
       html += paragraph(
           "Iterations of loops that repeat are not drawn: the gaps are theirs. `orrery run "
           "--trace` "
@@ -266,7 +266,7 @@ class RunSections {
         "why it ran when it did.");
 
     // An explanation keeps the steps of the collectives before it, so a large run has only one.
-    const bool has_all_runs = report_.completion->without_spans.empty();
+    const bool has_all_runs = report_.completion->not_kept.empty();
     const bool explains_all = has_all_runs && report_.completion->messages <= kMessagesExplained;
     std::string rows;
     if (!has_all_runs)

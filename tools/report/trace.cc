@@ -55,9 +55,9 @@ class Trace {
 
   TraceSize write() {
     name_rows();
-    for (const PathEntry& entry : report_.critical_path)
+    for (const auto& [entry, name] : report_.critical_path)
       file_.event(R"({},"args":{{"device":{}}})",
-                  complete(critical_path_row(), "critical_path", names_[entry.op.index()],
+                  complete(critical_path_row(), "critical_path", json_quoted(name),
                            {entry.start, entry.end}),
                   entry.device.index());
     uint32_t next = 0;  // lists are in the order of devices

@@ -131,7 +131,6 @@ std::vector<std::string> labels_of_loops(const Scenario& given, const Scenario& 
   if (completion)
     for (std::string& text : added_labels(given.program, completion->added))
       labels.push_back(std::move(text));
-  labels.emplace_back("critical path: not computed (iterations are left out)");
   labels.emplace_back("arena: placed for the iterations that are shown");
   return labels;
 }

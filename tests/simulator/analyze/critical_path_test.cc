@@ -30,7 +30,7 @@ struct Timed {
     const Lowered lowered = lower(scenario.program, scenario.cluster, diagnostics);
     diagnostics.throw_if_any();
     completion = run_time(scenario.program, lowered, scenario.cluster.fabric);
-    path = critical_path(scenario.program, lowered, completion);
+    path = critical_path(scenario.program, lowered, completion).value();
   }
 
   /// Returns "op@device start-end, ..." in nanoseconds.

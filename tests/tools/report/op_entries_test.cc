@@ -54,6 +54,44 @@ TEST_CASE("entries: all iterations of an op are one, with those named, shown or 
   CHECK(op_entries(report_of(100, R"("l")", 0)).front().named.empty());
 }
 
+/// Returns the paragraph of the text report on the critical path of a loop with this body, which
+/// yields "y". Device 1 computes more slowly where it is said to be slow.
+std::string path_of(const std::string& body, bool slow, uint64_t iterations_budget) {
+  RunOptions options;
+  options.iterations_budget = iterations_budget;
+  const std::string text = report_text(
+      run(read_scenario("f", fmt::format(R"({{"orrery": 1, "check_types": false,
+    "cluster": {{"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us",
+                 "launch": "1 us", "memory_bandwidth": "1 GB/s"}},
+    "faults": [{1}],
+    "mesh": {{"x": 2}}, "arrays": {{"a": {{"shape": [400], "dtype": "f32", "init": "ones"}}}},
+    "program": [{{"id": "b", "op": "neg", "of": "a"}},
+                {{"id": "l", "op": "fori_loop", "lower": 0, "upper": 100,
+                  "carry": {{"h": "b"}}, "yield": {{"h": "y"}}, "body": [{0}]}},
+                {{"id": "z", "op": "psum", "of": "l", "axis_name": "x"}}],
+    "outputs": ["z"]}})",
+                                         body, slow ? R"({"slow_device": 1, "factor": 3})" : "")),
+          options),
+      Style());
+  const size_t begin = text.find("CRITICAL PATH");
+  return text.substr(begin, text.find("\n\n", begin) - begin);
+}
+
+TEST_CASE(
+    "entries: the path through a loop is shown alike, whether iterations are left out or not") {
+  const std::string s = R"({"id": "s", "op": "psum", "of": "h", "axis_name": "x"}, )";
+  const std::string y = R"({"id": "y", "op": "mul", "of": ["s", "a"]})";
+  const std::string t = R"({"id": "t", "op": "ppermute", "of": "h", "axis_name": "x",
+                            "perm": [[0, 1], [1, 0]]}, )";
+  for (const std::string& body : {s + y, t + s + y, t + t.substr(0, 8) + "u" + t.substr(9) + s + y})
+    for (const bool slow : {false, true}) {
+      CAPTURE(body);
+      const std::string left_out = path_of(body, slow, 0);
+      CHECK(left_out == path_of(body, slow, 1'000'000));
+      CHECK(left_out.find("100 × (") != std::string::npos);
+    }
+}
+
 TEST_CASE("entries: an op whose id looks like an index is in the loop that it is in") {
   const Report report = report_of(100, R"("l")", 0, "s[]");
   CHECK(op_entries(report).front().id == "l[].s[]");

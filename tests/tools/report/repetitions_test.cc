@@ -279,7 +279,7 @@ TEST_CASE("text report: the critical path names every device that its repeated o
   Report moved = layers(numbered, [](int) { return 1; });
   REQUIRE(moved.critical_path.size() == 80);
   for (size_t p = 0; p < moved.critical_path.size(); ++p)
-    moved.critical_path[p].device = LogicalId(p / 2 % 3);
+    moved.critical_path[p].entry.device = LogicalId(p / 2 % 3);
   const std::string text = report_text(moved, Style());
   CAPTURE(text);
   const size_t at = text.find("CRITICAL PATH");

@@ -81,8 +81,10 @@ Report sample_report() {
   for (const OpReport& op : ops())
     spans.emplace_back(2, OpSpan{op.start, op.entered, op.end});
   report.completion->spans = OpSpans(std::move(spans));
-  report.critical_path = {{OpId(1), LogicalId(0), at(0), at(1'000'000)},
-                          {OpId(0), LogicalId(1), at(1'000'000), at(1'500'000)}};
+  report.critical_path = {
+      {{OpId(1), LogicalId(0), at(0), at(1'000'000)}, report.scenario->program.op(OpId(1)).name},
+      {{OpId(0), LogicalId(1), at(1'000'000), at(1'500'000)},
+       report.scenario->program.op(OpId(0)).name}};
   report.ops = ops();
   const ListMemory held = memory();
   report.memory.lists = {held};
