@@ -1,6 +1,7 @@
 #include "simulator/lower/groupings.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -38,12 +39,32 @@ uint32_t ranks_together(const Nodes& nodes, std::span<const VertexId> ranks) {
   return static_cast<uint32_t>(share);
 }
 
+/// Returns 0, 1, -1, 2, -2 and so on, modulo n. The sums of neighbours are 0 or 1. So if this is
+/// shifted by i, they are 2 i or 2 i + 1, and different shifts share few neighbours.
+std::vector<uint32_t> zigzag(uint32_t n) {
+  std::vector<uint32_t> places;
+  for (uint32_t i = 0; i < n; ++i)
+    places.push_back(i % 2 == 1 ? (i + 1) / 2 : (n - i / 2) % n);
+  return places;
+}
+
+/// Returns the way through a node, from device 0 on: in the order of the devices, but a zigzag
+/// where links join each two of them. If their number is even, the ways from all devices on use
+/// each link once (Williams 1949, designs balanced for residual effects).
+std::vector<uint32_t> way_through(const Topology& inside, uint32_t share) {
+  if (dynamic_cast<const FullMesh*>(&inside) != nullptr)
+    return zigzag(share);
+  std::vector<uint32_t> way(share);
+  std::iota(way.begin(), way.end(), 0U);
+  return way;
+}
+
 /// Returns an order for each NIC of a node. Order k enters the first node by the rank of NIC k and
-/// goes on by rank, round the node. It leaves by the rank before, and enters the next node by the
-/// rank with the same number there. That node it goes through the other way round, so its last rank
-/// has the number of the first node's first. So messages stay on their rail, and each NIC takes and
-/// sends those of one order, except on the way from the last of an odd number of nodes to the
-/// first. As NCCL's rings do, the orders of all channels go through the nodes in the same order.
+/// goes round the node (way_through). It enters the next node by the rank with the same number as
+/// that by which it left. That node it goes through the other way round, so its last rank has the
+/// number of the first node's first. So messages stay on their rail, and each NIC takes and sends
+/// those of one order, except on the way from the last of an odd number of nodes to the first. As
+/// NCCL's rings do, the orders of all channels go through the nodes in the same order.
 SharedList<SharedList<uint32_t>> orders_by_nic(const Nodes& nodes, std::span<const VertexId> ranks,
                                                uint32_t together) {
   const auto all = static_cast<uint32_t>(ranks.size());
@@ -62,8 +83,9 @@ SharedList<SharedList<uint32_t>> orders_by_nic(const Nodes& nodes, std::span<con
     for (uint32_t first = 0; first < all; first += together) {
       const uint32_t share = std::min(together, all - first);
       const bool back = first / together % 2 == 1;
+      const std::vector<uint32_t> way = way_through(*nodes.form().inside, share);
       for (uint32_t i = 0; i < share; ++i)
-        order.push_back(first + (start + (back ? share - 1 - i : i)) % share);
+        order.push_back(first + (start + way[back ? share - 1 - i : i]) % share);
     }
     orders.emplace_back(std::move(order));
   }
@@ -174,8 +196,8 @@ class RingFinder {
 
 /// Returns the orders of rings over links of their own, with the largest bandwidth together. There
 /// are none if no more than one such ring was found.
-SharedList<SharedList<uint32_t>> orders_by_links(const Fabric& fabric,
-                                                 std::span<const VertexId> ranks) {
+SharedList<SharedList<uint32_t>> orders_found(const Fabric& fabric,
+                                              std::span<const VertexId> ranks) {
   const auto all = static_cast<uint32_t>(ranks.size());
   if (all < 3 || all > RingFinder::kMostRanks)
     return {};
@@ -214,6 +236,32 @@ SharedList<SharedList<uint32_t>> orders_by_links(const Fabric& fabric,
   for (std::vector<uint32_t>& ring : best)
     orders.emplace_back(std::move(ring));
   return orders;
+}
+
+/// Returns rings where links join each two ranks. They share no link, in either direction, and
+/// there are as many as can be (Walecki, in Lucas, Récréations mathématiques, 1892): the last rank,
+/// then a zigzag through the others, shifted from ring to ring.
+SharedList<SharedList<uint32_t>> orders_of_all_joined(uint32_t ranks) {
+  if (ranks < 5 || ranks > RingFinder::kMostRanks)
+    return {};
+  const uint32_t others = ranks - 1;
+  const std::vector<uint32_t> places = zigzag(others);
+  std::vector<SharedList<uint32_t>> orders;
+  for (uint32_t shift = 0; shift < others / 2; ++shift) {
+    std::vector<uint32_t> order = {others};
+    for (const uint32_t place : places)
+      order.push_back((place + shift) % others);
+    orders.emplace_back(std::move(order));
+  }
+  return orders;
+}
+
+/// Returns the orders of the rings of ranks that links of the topology join, if any do.
+SharedList<SharedList<uint32_t>> orders_by_links(const Topology& topology, const Fabric& fabric,
+                                                 std::span<const VertexId> ranks) {
+  if (dynamic_cast<const FullMesh*>(&topology) != nullptr)
+    return orders_of_all_joined(static_cast<uint32_t>(ranks.size()));
+  return topology.is_searched() ? orders_found(fabric, ranks) : SharedList<SharedList<uint32_t>>();
 }
 
 /// Returns the sizes of the axes of the box that the ranks fill, row-major. Axes along which the
@@ -260,11 +308,13 @@ Layout layout_of(const Fabric& fabric, std::span<const VertexId> ranks) {
   Layout layout;
   if (const auto* const nodes = dynamic_cast<const Nodes*>(&fabric.topology())) {
     layout.together = ranks_together(*nodes, ranks);
-    layout.orders = orders_by_nic(*nodes, ranks, layout.together);
+    layout.orders = layout.together >= ranks.size()
+                        ? orders_by_links(*nodes->form().inside, fabric, ranks)
+                        : orders_by_nic(*nodes, ranks, layout.together);
   } else if (const auto* const torus = dynamic_cast<const Torus*>(&fabric.topology())) {
     layout.axes = filled_axes(*torus, ranks);
-  } else if (fabric.topology().is_searched()) {
-    layout.orders = orders_by_links(fabric, ranks);
+  } else {
+    layout.orders = orders_by_links(fabric.topology(), fabric, ranks);
   }
   return layout;
 }

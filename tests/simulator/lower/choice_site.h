@@ -89,14 +89,16 @@ inline Duration hop(int64_t elements, Duration latency) {
 }
 
 /// Returns the time of 2(n-1) hops to the next rank, each with the largest chunk (Patarasuk and
-/// Yuan, 2009).
-inline Duration ring_time(int64_t ranks, int64_t elements, Duration latency) {
-  return hop(ceil_divide(elements, ranks), latency) * (2 * (ranks - 1));
+/// Yuan, 2009), or with the largest part of it if several rings share the chunk.
+inline Duration ring_time(int64_t ranks, int64_t elements, Duration latency, int64_t rings = 1) {
+  return hop(ceil_divide(ceil_divide(elements, ranks), rings), latency) * (2 * (ranks - 1));
 }
 
 /// Returns the same with the larger half of the largest chunk.
-inline Duration both_ways_time(int64_t ranks, int64_t elements, Duration latency) {
-  return hop(ceil_divide(ceil_divide(elements, ranks), 2), latency) * (2 * (ranks - 1));
+inline Duration both_ways_time(int64_t ranks, int64_t elements, Duration latency,
+                               int64_t rings = 1) {
+  return hop(ceil_divide(ceil_divide(ceil_divide(elements, ranks), 2), rings), latency) *
+         (2 * (ranks - 1));
 }
 
 /// Returns the time of log2 n hops with all the data (Thakur, Rabenseifner and Gropp, 2005).

@@ -27,9 +27,11 @@ TEST_CASE("choice: where no two messages share a link, the times are those of th
     for (const int64_t elements : {1, 7, 1'000, 100'000, 400'001}) {
       const std::string text = pick(OpKind::Psum, ranks, elements);
       INFO(text);
-      // The reason names the two that take least.
-      const Duration ring = ring_time(ranks, elements, kLink.latency);
-      const Duration both = both_ways_time(ranks, elements, kLink.latency);
+      // The reason names the two that take least. Each rank has ranks - 1 links, and a ring takes
+      // two of them. Rings for groups of up to 16 ranks are searched for.
+      const int64_t rings = ranks >= 5 && ranks <= 16 ? (ranks - 1) / 2 : 1;
+      const Duration ring = ring_time(ranks, elements, kLink.latency, rings);
+      const Duration both = both_ways_time(ranks, elements, kLink.latency, rings);
       const bool gains = ranks > 2 && both < ring;
       CHECK(contains(text, gains ? says("bidirectional", both) : says("ring", ring)));
       const Duration doubling = doubling_time(ranks, elements, kLink.latency);
@@ -64,7 +66,10 @@ TEST_CASE("choice: a ring goes both ways where neighbours have links both ways")
   // 14 (1 us + 5.24288 us).
   const std::string reason = "bidirectional: bidirectional 87.40032 us < ring 160.80064 us (model)";
   CHECK(ChoiceSite(OpKind::Psum, ring_fabric(8, kLink), 1 << 20).pick() == reason);
-  CHECK(ChoiceSite(OpKind::Psum, fully_connected_fabric(8, kLink), 1 << 20).pick() == reason);
+  // Where all ranks are joined, three rings share no link. 524,288 B are 131,072 elements, so a
+  // message of a ring has 43,691 of them, and one of a way round a ring 21,846.
+  CHECK(ChoiceSite(OpKind::Psum, fully_connected_fabric(8, kLink), 1 << 20).pick() ==
+        "bidirectional: bidirectional 38.46752 us < ring 62.93392 us (model)");
   // 512 KiB of each rank take 7 such messages.
   CHECK(ChoiceSite(OpKind::AllGather, ring_fabric(8, kLink), 1 << 17).pick() ==
         "bidirectional: bidirectional 43.70016 us < ring 80.40032 us (model)");
@@ -128,12 +133,12 @@ TEST_CASE("choice: without elements nothing is timed") {
 }
 
 TEST_CASE("choice: the slowest group decides, and groups of one do not count") {
-  // The operand has 400,000 B. Over 8 ranks the ring takes 14 (1 us + 50,000 B / 50 GB/s = 1 us) =
-  // 28 us, and doubling 3 (1 us + 8 us) = 27 us. Over 2 ranks the ring takes 2 (1 + 4) = 10 us, and
-  // doubling 9 us.
-  ChoiceSite site(OpKind::Psum, 11, 100'000);
+  // The operand has 400,000 B, and messages go over two links. Over 8 ranks the ring takes 14 (2 us
+  // + 50,000 B / 50 GB/s = 1 us) = 42 us, and doubling 3 (2 us + 8 us) = 30 us. Over 2 ranks the
+  // ring takes 2 (2 + 4) = 12 us, and doubling 10 us.
+  ChoiceSite site(OpKind::Psum, switch_fabric(11, kLink), 100'000);
   site.groups = {group({0, 1, 2, 3, 4, 5, 6, 7}), group({8, 9}), group({10})};
-  CHECK(site.pick() == "recursive_doubling: recursive_doubling 27 us < ring 28 us (model)");
+  CHECK(site.pick() == "recursive_doubling: recursive_doubling 30 us < ring 42 us (model)");
 }
 
 TEST_CASE("choice: of groups with the same shape one is timed, unless their links differ") {

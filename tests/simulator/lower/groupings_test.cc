@@ -3,10 +3,13 @@
 
 #include "simulator/lower/groupings.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -32,12 +35,17 @@ TEST_CASE("groupings: on a torus, a row and a group that crosses rows are two sh
   CHECK(groupings.of(crossing).shapes == std::vector<size_t>{0, 1});
 }
 
-Fabric nodes_of_four(uint32_t nodes) {
-  const auto inside = std::make_shared<const Tree>(std::vector{TreeLevel{4, 1, 1, kAlike}});
+/// Returns nodes with a NIC for each device.
+Fabric nodes_of(std::shared_ptr<const Topology> inside, uint32_t nodes) {
+  const uint32_t each = inside->devices();
   const auto outside =
-      std::make_shared<const Tree>(std::vector{TreeLevel{4 * nodes, 1, 1, kAlike}});
-  return Fabric(
-      std::make_shared<const Nodes>(NodesForm{nodes, inside, 4, outside, false, false, kAlike}));
+      std::make_shared<const Tree>(std::vector{TreeLevel{each * nodes, 1, 1, kAlike}});
+  return Fabric(std::make_shared<const Nodes>(
+      NodesForm{nodes, std::move(inside), each, outside, false, false, kAlike}));
+}
+
+Fabric nodes_of_four(uint32_t nodes) {
+  return nodes_of(std::make_shared<const Tree>(std::vector{TreeLevel{4, 1, 1, kAlike}}), nodes);
 }
 
 TEST_CASE("groupings: how many consecutive ranks are on each node") {
@@ -92,6 +100,50 @@ TEST_CASE("groupings: a group within one node, or with one rank a node, goes by 
   CHECK(orders(nodes_of_four(3), 4).empty());
   const Fabric fabric = nodes_of_four(3);
   CHECK(layout_of(fabric, std::vector{VertexId(1), VertexId(5), VertexId(9)}).orders.empty());
+}
+
+/// Returns how many of the orders use each link between ranks of one node.
+std::map<std::pair<uint32_t, uint32_t>, int> uses_inside(
+    const std::vector<std::vector<uint32_t>>& orders, uint32_t per_node) {
+  std::map<std::pair<uint32_t, uint32_t>, int> uses;
+  for (const std::vector<uint32_t>& order : orders)
+    for (size_t i = 0; i < order.size(); ++i)
+      if (const uint32_t next = order[(i + 1) % order.size()];
+          order[i] / per_node == next / per_node)
+        ++uses[{order[i], next}];
+  return uses;
+}
+
+TEST_CASE("groupings: through nodes whose devices are all joined, the orders use each link once") {
+  for (const uint32_t each : {2U, 4U, 6U, 8U})
+    for (const uint32_t nodes : {2U, 3U}) {
+      const auto found =
+          orders(nodes_of(std::make_shared<const FullMesh>(each, kAlike), nodes), nodes * each);
+      CHECK(found.size() == each);
+      const auto uses = uses_inside(found, each);
+      CHECK(uses.size() == nodes * each * (each - 1));
+      for (const auto& [link, times] : uses)
+        CHECK(times == 1);
+    }
+  // An odd number of devices has no such orders. Here some links have two, and others none.
+  const auto found = orders(nodes_of(std::make_shared<const FullMesh>(5, kAlike), 2), 10);
+  for (const auto& [link, times] : uses_inside(found, 5))
+    CHECK(times == 2);
+}
+
+TEST_CASE("groupings: where all ranks are joined, rings share no link") {
+  for (uint32_t ranks = 5; ranks <= 16; ++ranks)
+    for (const bool in_node : {false, true}) {
+      const auto mesh = std::make_shared<const FullMesh>(ranks, kAlike);
+      const auto found = orders(in_node ? nodes_of(mesh, 2) : Fabric(mesh), ranks);
+      CHECK(found.size() == (ranks - 1) / 2);
+      std::set<std::pair<uint32_t, uint32_t>> used;
+      for (const std::vector<uint32_t>& order : found)
+        for (size_t i = 0; i < order.size(); ++i) {
+          const uint32_t next = order[(i + 1) % order.size()];
+          CHECK(used.emplace(std::min(order[i], next), std::max(order[i], next)).second);
+        }
+    }
 }
 
 TEST_CASE("groupings: rings over the links of a DGX-1 use each link once") {
