@@ -28,6 +28,11 @@ namespace {
 /// all-to-all at once has a channel for each message.
 constexpr uint64_t kMostBounded = uint64_t{1} << 20U;
 
+/// A schedule of so many steps has a bound by the latencies of a chain of messages, if its first
+/// channel has few.
+constexpr uint64_t kLeastChained = uint64_t{1} << 18U;
+constexpr uint64_t kMostChained = uint64_t{1} << 20U;
+
 /// A group is timed in smaller sizes if it has at least so many nodes: two of them are left in the
 /// smallest.
 constexpr uint32_t kLeastBlocks = 4;
@@ -50,35 +55,70 @@ uint64_t steps_of_a_rank(const Schedule& schedule) {
   return steps;
 }
 
-/// Returns the most messages that follow each other, each caused by the one before. Requires a
-/// schedule that ends.
-uint64_t longest_chain(const Schedule& schedule) {
+/// Returns how long the messages of the longest chain are on their way, each caused by the one
+/// before, if each takes the time that `latency(StepRef, Node to)` says.
+template <class Latency>
+Duration longest_chain(const Schedule& schedule, Latency&& latency) {
   struct Chains {
     const Schedule& schedule;
-    AllSteps<std::array<uint64_t, 2>> messages;  // that led to each half, with its own
-    uint64_t longest = 0;
+    Latency& latency;
+    AllSteps<StepInstants> instants;
+    Instant longest = {};
 
-    void add(HalfRef half, const Step& step) {
-      uint64_t before = 0;
-      for_each_cause(schedule, schedule.extent(), half.step, half.half, step,
-                     [&](const Cause& cause) {
-                       if (cause.kind != CauseKind::Enter)
-                         before = std::max(before, of({cause.step, cause.half}));
-                       return true;
-                     });
-      of(half) = before + (half.half == Half::Send && step.to ? 1 : 0);
-      longest = std::max(longest, of(half));
+    Instant last_cause(StepRef ref, Half half, const Step& step) {
+      Instant last;
+      for_each_cause(schedule, schedule.extent(), ref, half, step, [&](const Cause& cause) {
+        if (cause.kind != CauseKind::Enter)
+          last = std::max(last, met_at(instants.at(cause.step), cause));
+        return true;
+      });
+      return last;
     }
-    uint64_t& of(HalfRef half) {
-      return messages.at(half.step)[half.half == Half::Receive ? 0 : 1];
+    void receive(StepRef ref, const Step& step) {
+      instants.at(ref).received = last_cause(ref, Half::Receive, step);
     }
-    void receive(StepRef ref, const Step& step) { add({ref, Half::Receive}, step); }
-    void send(StepRef ref, const Step& step) { add({ref, Half::Send}, step); }
+    void send(StepRef ref, const Step& step) {
+      StepInstants& at = instants.at(ref);
+      at.sent = last_cause(ref, Half::Send, step);
+      at.arrived = step.to ? at.sent + latency(ref, *step.to) : at.sent;
+      longest = std::max(longest, at.arrived);
+    }
   };
-  Chains chains{schedule, {schedule, {}}};
+  Chains chains{schedule, latency, {schedule, {}}};
   walk(schedule, chains);
-  return chains.longest;
+  return chains.longest - Instant();
 }
+
+/// Returns the most messages that follow each other, each caused by the one before.
+int64_t most_in_a_row(const Schedule& schedule) {
+  return longest_chain(schedule, [](StepRef, Node) { return Duration(1); }).count();
+}
+
+/// Only the first channel of a schedule, whose steps wait for nothing in other channels.
+class FirstChannel final : public Schedule {
+ public:
+  explicit FirstChannel(const Schedule& schedule)
+      : schedule_(schedule), extent_(schedule.extent()) {
+    extent_.channels = 1;
+  }
+
+  const Extent& extent() const override { return extent_; }
+  uint32_t steps(Node node, Channel channel) const override {
+    return schedule_.steps(node, channel);
+  }
+  Step step(StepRef ref) const override {
+    Step step = schedule_.step(ref);
+    if (step.after && step.after->channel != Channel(0))
+      step.after.reset();
+    return step;
+  }
+  StepRef peer(StepRef ref, Half half) const override { return schedule_.peer(ref, half); }
+  std::optional<StepRef> takes_slot_of(StepRef) const override { return std::nullopt; }
+
+ private:
+  const Schedule& schedule_;
+  Extent extent_;
+};
 
 /// Returns the request for fewer nodes. If the source is not among them, the last node replaces it.
 ScheduleRequest with(ScheduleRequest request, uint32_t nodes, int64_t elements, Layout layout) {
@@ -272,6 +312,14 @@ Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connecte
   for (const LinkId link : carriers)
     longest = std::max(
         longest, time(carried[link.index()] * parts, fabric().figures(link).bandwidth.count()));
+  // To time a schedule of few steps takes less than to find its chain.
+  if (extent.switch_nodes == 0 && count_steps(*whole) >= kLeastChained &&
+      uint64_t{extent.nodes} * whole->steps(Node(0), Channel(0)) <= kMostChained)
+    longest = std::max(
+        longest, longest_chain(FirstChannel(*whole), [&](StepRef ref, Node to) {
+          const Path* const path = paths_.find(places[ref.node.index()], places[to.index()], 0);
+          return path == nullptr ? Duration() : latency_of(path->latency, path->figures(figures));
+        }));
   return Duration(std::min(longest.count(), kLongest - figures.launch.count())) + figures.launch;
 }
 
@@ -391,7 +439,7 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& aske
     return Int128{steps_of_a_rank(whole)} * ScheduleMaker::iterations(method, whole, work);
   });
   if (by.size <= by.half)  // each rank has as many steps in any group, as in a chain or a tree
-    by = measured(longest_chain);
+    by = measured(most_in_a_row);
   const std::pair sizes(fewer[0].request.nodes, fewer[1].request.nodes);
   const Duration all = by.size <= by.half ? takes[1] : extend(takes[0], takes[1], by);
   return QuietTime{std::max(all, bound(method, of_all, work, vertices)), sizes};

@@ -143,6 +143,21 @@ TEST_CASE("choice: an extrapolated time is not below the least that the links of
       }
 }
 
+TEST_CASE("choice: a method of many steps takes at least the latencies of its chain of messages") {
+  // Each NIC of 3 nodes of 32 begins a ring. A ring over 96 ranks has 190 messages, one after the
+  // other, and each goes over two links.
+  const auto inside = switch_fabric(32, kLink).shared_topology();
+  const auto outside = switch_fabric(96, kLink).shared_topology();
+  ChoiceSite site(
+      OpKind::Psum,
+      Fabric(std::make_shared<const Nodes>(NodesForm{3, inside, 32, outside, false, false, {}})),
+      96);
+  const auto ring = site.time({algorithm_called(OpKind::Psum, "ring"), nullptr});
+  CHECK(ring.at_least == kLink.latency * 2 * 190);
+  CHECK(ring.time.takes >= ring.at_least);
+  CHECK(ring.time.takes < ring.at_least + Duration(1'000'000));
+}
+
 TEST_CASE("choice: a permutation of more than 64 ranks is timed completely") {
   // Each rank sends 4 MiB to the rank 64 further on. A rank sends a piece and receives one, 2 us +
   // 10.48576 us, 8 times.
