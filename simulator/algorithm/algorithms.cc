@@ -80,6 +80,17 @@ std::optional<std::string> in_one_node(const PlacedGroup& group, const Hints& /*
   return "all ranks are on one node";
 }
 
+/// Returns whether switches join the ranks of the group, and nothing else does.
+bool is_behind_switches(const PlacedGroup& group) {
+  const auto is_tree = [](const Topology& topology) {
+    return dynamic_cast<const Tree*>(&topology) != nullptr;
+  };
+  const Topology& topology = group.fabric.topology();
+  if (const auto* const nodes = dynamic_cast<const Nodes*>(&topology))
+    return group.layout.together >= group.ranks.size() && is_tree(*nodes->form().inside);
+  return is_tree(topology);
+}
+
 /// A ring gains by going back only over links that the way on leaves idle. Behind a switch, both
 /// ways share each rank's links.
 std::optional<std::string> not_both_ways(const PlacedGroup& group, const Hints& asked) {
@@ -88,6 +99,10 @@ std::optional<std::string> not_both_ways(const PlacedGroup& group, const Hints& 
   const size_t ranks = group.ranks.size();
   if (ranks <= 2)
     return "two ranks have one link each way";
+  if (is_behind_switches(group))
+    return "both ways share each rank's links to the switch";
+  if (!group.fabric.topology().is_searched())
+    return std::nullopt;
   const auto place = [&](size_t r) {
     return group.ranks[group.layout.orders.empty() ? r : group.layout.orders.front()[r]];
   };

@@ -3,6 +3,9 @@
 #include "simulator/lower/choice.h"
 
 #include <bit>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -85,20 +88,48 @@ TEST_CASE("choice: a ring does not go both ways where that gains nothing, unless
     return "ring: the only algorithm considered for all_gather (bidirectional: " + because +
            "; in_switch: no switch reduces)";
   };
-  const std::string none = only("some neighbours have no links both ways");
-  CHECK(ChoiceSite(OpKind::AllGather, switch_fabric(8, kLink), 8).pick() == none);
-  // Ranks 0 and 3 of a ring of 8 devices are no neighbours.
+  const std::string behind = only("both ways share each rank's links to the switch");
+  CHECK(ChoiceSite(OpKind::AllGather, switch_fabric(8, kLink), 8).pick() == behind);
+  const auto nodes = [](uint32_t count) {
+    return Fabric(
+        std::make_shared<const Nodes>(NodesForm{count,
+                                                switch_fabric(4, kLink).shared_topology(),
+                                                4,
+                                                switch_fabric(4 * count, kLink).shared_topology(),
+                                                false,
+                                                false,
+                                                {}}));
+  };
+  const auto set_aside = [](const Fabric& fabric) {
+    std::vector<VertexId> ranks;
+    for (uint32_t d = 0; d < fabric.devices(); ++d)
+      ranks.emplace_back(d);
+    return test::algorithm_called(OpKind::AllGather, "bidirectional")
+        ->set_aside({fabric, ranks, 1, layout_of(fabric, ranks)}, {})
+        .has_value();
+  };
+  CHECK(set_aside(nodes(1)));
+  CHECK_FALSE(set_aside(nodes(2)));
+  // In a list of links, ranks 0 and 3 have none to each other.
+  std::vector<Link> line;
+  for (uint32_t d = 0; d < 3; ++d)
+    for (const auto& [from, to] : {std::pair(d, d + 1), std::pair(d + 1, d)})
+      line.push_back({VertexId(from), VertexId(to), kLink.bandwidth, kLink.latency});
+  CHECK(ChoiceSite(OpKind::AllGather, Fabric(4, {}, line), 8).pick() ==
+        only("some neighbours have no links both ways"));
+  // On a ring of 8 devices, a message from rank 3 back to rank 0 goes over three links. There are
+  // two slots, so the third leaves when the first has arrived: 2 (3 us + 32 B / 50 GB/s = 640 ps).
   ChoiceSite half(OpKind::AllGather, ring_fabric(8, kLink), 8);
   half.groups = {group({0, 1, 2, 3})};
-  CHECK(half.pick() == none);
+  CHECK(contains(half.pick(), "ring: ring 6.00128 us"));
   ChoiceSite pair(OpKind::AllGather, ring_fabric(2, kLink), 8);
   CHECK(pair.pick() == only("two ranks have one link each way"));
-  // A link that is cut carries nothing back.
+  // A link that is cut carries nothing back: the ring takes 3 (1 us + 640 ps).
   Fabric ring = ring_fabric(4, kLink);
   std::vector<Link> links = ring.links();
   links.back().cut = true;
   ChoiceSite cut(OpKind::AllGather, ring.with_links(std::move(links), ring.rate_parts()), 8);
-  CHECK(cut.pick() == none);
+  CHECK(contains(cut.pick(), "ring: ring 3.00192 us < bidirectional"));
   cut.asked.algorithm = pair.asked.algorithm = "bidirectional";
   CHECK(cut.pick() == "bidirectional: asked for");
   CHECK(pair.pick() == "bidirectional: asked for");
