@@ -136,14 +136,19 @@ void let_values(Plan& plan, const std::vector<std::string>& lets) {
   for (const auto& [name, text] : given_texts(names, lets)) {
     Diagnostics diagnostics(kLet);
     const Document document(text, diagnostics);
-    const TemplateValue value =
+    TemplateValue value =
         diagnostics.empty() ? template_value(*document.root()) : TemplateValue{text};
-    if (has_node(value))
-      refuse(kLet, fmt::format("{}: expected a whole number, a boolean, a text or a list of them, "
-                               "got {}",
-                               name, in_quotes(text)));
-    plan.let(static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin()),
-             value);
+    const auto n = static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    if (has_node(value)) {  // a part of its document, so that only the plan's own value stays
+      const std::vector<TemplateValue>& swept = plan.sweep()[n];
+      const auto same = std::ranges::find(swept, value);
+      if (same == swept.end())
+        refuse(kLet, fmt::format("{}: expected a whole number, a boolean, a text, a list of them, "
+                                 "or a value of the sweep, got {}",
+                                 name, in_quotes(text)));
+      value = *same;
+    }
+    plan.let(n, std::move(value));
   }
 }
 

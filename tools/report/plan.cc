@@ -285,22 +285,42 @@ class PlanOutline {
       begin("what-if", "what if, for " + before.id);
       for (const WhatIfResult& result : what_if.results) {
         std::string said = "cannot be said: " + result.point.because;
-        if (const PointTimes* const now = result.point.times()) {
-          const double share =
-              static_cast<double>(now->makespan.count()) /
-              static_cast<double>(std::max<int64_t>(before.times()->makespan.count(), 1));
-          said = now->makespan == before.times()->makespan
-                     ? "the same time"
-                     : fmt::format("{}, {}", time_text(now->makespan, style_.ascii()),
-                                   change_text((share - 1) * 100));
-          if (result.point.id != before.id)
-            said = fmt::format("{} fits: {}", result.point.id, said);
-          else if (result.point.status != before.status)
-            said += result.point.status == PointStatus::Fits ? ", and it fits" : "";
+        if (result.point.times() != nullptr && result.point.id != before.id) {
+          said = fmt::format("{} fits: {}", result.point.id, other_text(before, result.point));
+        } else if (result.point.times() != nullptr) {
+          said = time_change(before, result.point);
+          if (result.point.status != before.status && result.point.status == PointStatus::Fits)
+            said += ", and it fits";
         }
         add_line(text_of(result.improvement), std::move(said));
       }
     }
+  }
+
+  /// Returns the time of the same work on other hardware.
+  std::string time_change(const PlanPoint& before, const PlanPoint& now) const {
+    const Duration from = before.times()->makespan;
+    const Duration to = now.times()->makespan;
+    const double share =
+        static_cast<double>(to.count()) / static_cast<double>(std::max<int64_t>(from.count(), 1));
+    return from == to ? "the same time"
+                      : fmt::format("{}, {}", time_text(to, style_.ascii()),
+                                    change_text((share - 1) * 100));
+  }
+
+  /// Returns the figures of another point, which may do other work on other devices.
+  std::string other_text(const PlanPoint& before, const PlanPoint& now) const {
+    const std::optional<double> from = work_per_second(before);
+    const std::optional<double> to = work_per_second(now);
+    std::string text =
+        from && to
+            ? fmt::format("{}, {} {}/s, {}", time_text(now.times()->makespan, style_.ascii()),
+                          rounded(*to), unit_of_work(), change_text((*to / *from - 1) * 100))
+            : time_change(before, now);
+    if (now.devices != before.devices)
+      text += fmt::format(", on {} instead of {}", counted(int64_t{now.devices}, "device"),
+                          before.devices);
+    return text;
   }
 
   void add_assumptions(const PlanPoint& point) {

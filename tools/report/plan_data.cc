@@ -195,8 +195,12 @@ std::string plan_json(const Plan& plan, const PlanReport& report) {
             json.key("improvement").value(key_of(result.improvement));
             json.key("point").value(result.point.id);
             json.key("status").value(name_of(result.point.status));
-            if (const PointTimes* const times = result.point.times())
+            if (const PointTimes* const times = result.point.times()) {
+              json.key("devices").value(result.point.devices);
               json.key("makespan_ps").value(times->makespan.count());
+            }
+            if (const std::optional<double> rate = work_per_second(result.point))
+              json.key("work_per_s").value(*rate);
           });
     });
   });

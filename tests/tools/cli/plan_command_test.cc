@@ -179,7 +179,8 @@ TEST_CASE("plan: wrong input") {
         "--scenario: expected the id of a point, such as \"n=1,mode=a\", got \"n=3\"\n");
   CHECK(refused({"--let", "m=3"}) == "--let: expected one of n, mode, got \"m\"\n");
   CHECK(refused({"--let", "n=null"}) ==
-        "--let: n: expected a whole number, a boolean, a text or a list of them, got \"null\"\n");
+        "--let: n: expected a whole number, a boolean, a text, a list of them, or a value of the "
+        "sweep, got \"null\"\n");
   CHECK(refused({"--limit", "points=7"}) ==
         plan +
             ":1:40: /sweep: expected at most 7 points of a plan, got 8 (--limit points=N allows "
@@ -202,6 +203,40 @@ TEST_CASE("plan: other commands name the command, and pass over plans in folders
   CHECK(ran({"show", "program", plan}).err == is_a_plan);
   CHECK(ran({"run", folder.path()}).err == "passed over 1 plan, which `orrery plan` times\n");
   CHECK(ran({"verify", folder.path()}).err == "passed over 1 plan, which `orrery plan` times\n");
+}
+
+TEST_CASE("plan command: a point that is best with more memory is compared by the work it does") {
+  const TemporaryFolder folder;
+  // Two ops launch for 30 us each and move 6 arrays of g x 256 KiB in all. Three arrays are live at
+  // the peak: 5,376 KiB for g = 7, and 6 MiB for g = 8. So 8 do 8 / 72.58 us a second, 7 do
+  // 7 / 71.01 us.
+  const std::string plan = folder.file("memory.json", R"({"orrery": 1, "sweep": {"g": [7, 8]},
+"work": {"t": "${g}"}, "cluster": {"devices": 1, "topology": "ring", "bandwidth": "10 GB/s",
+"latency": "1 us", "memory": "5632 KiB", "memory_bandwidth": "1 TB/s", "launch": "30 us"},
+"mesh": {"x": 1}, "arrays": {"a": {"shape": ["${g}", 65536], "dtype": "f32", "init": "zeros"}},
+"program": [{"id": "b", "op": "add", "of": ["a", "a"]}, {"id": "c", "op": "mul", "of": ["b", "a"]}],
+"outputs": ["b", "c"]})");
+  CHECK(ran({"plan", plan})
+            .out.find(
+                "    a quarter more memory           g=8 fits: 72.58 µs, 110,219 t/s, +11.8 %\n") !=
+        std::string::npos);
+  const Json last = Json::parse(ran({"plan", plan, "--format", "json"}).out).at("what_if").back();
+  CHECK(last.at("devices") == 1);
+  // 60 us, and 6 arrays of 2 MiB at 1 TB/s.
+  CHECK(last.at("makespan_ps") == 72'582'912);
+  CHECK(last.at("work_per_s").get<double>() == doctest::Approx(8 / 72.582912e-6));
+}
+
+TEST_CASE("plan command: --let takes each value of the sweep") {
+  const TemporaryFolder folder;
+  const std::string plan = folder.file("let.json", R"({"orrery": 1,
+"sweep": {"o": [{"k": [1, 2]}, 1.5, null], "n": [1, 2]},
+"cluster": {"devices": 1, "topology": "ring", "bandwidth": "1 GB/s", "memory_bandwidth": "1 TB/s"},
+"mesh": {"x": 1}, "arrays": {"a": {"shape": ["${n}"], "dtype": "f32"}},
+"program": [{"id": "b", "op": "neg", "of": "a"}], "outputs": ["b"]})");
+  for (const char* const value : {R"({"k": [1, 2]})", "1.5", "null"})
+    CHECK(ran({"plan", plan, "--let", fmt::format("o={},n=2", value)})
+              .out.find(fmt::format("fastest           o={},n=2", value)) != std::string::npos);
 }
 
 }  // namespace
