@@ -369,6 +369,11 @@ TEST_CASE("planner: the largest value that fits, from the largest down") {
   CHECK(largest->point.id == "n=4");
   small.keys = R"("sweep": {"n": [8]}, "constraints": {"devices": {"at_most": 5}})";
   CHECK_FALSE(largest_that_fits(small.plan(), 0));
+  // The point is the best of those with the value, here that with the fewest devices.
+  small.keys = R"("sweep": {"n": [4, 2, 1], "m": [1, 2]}, "minimize": ["devices"])";
+  const auto best = largest_that_fits(small.plan(), 1);
+  REQUIRE(best);
+  CHECK(best->point.id == "n=1,m=2");
 }
 
 TEST_CASE("planner: times that are known of other points choose what a run by itself chooses") {

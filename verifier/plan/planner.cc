@@ -234,9 +234,9 @@ class PointRunner {
 };
 
 /// Compares points that have times, by the plan's figures in their order, then by the others.
-class Comparison {
+class PointOrder {
  public:
-  Comparison(const Plan& plan, const std::vector<PlanPoint>& points)
+  PointOrder(const Plan& plan, const std::vector<PlanPoint>& points)
       : points_(points), minimized_(plan.minimize()), axes_(plan.minimize()) {
     for (const PlanAxis axis : {PlanAxis::Makespan, PlanAxis::Devices, PlanAxis::PeakMemory})
       axes_.push_back(axis);
@@ -320,13 +320,13 @@ class Planner {
     for (size_t p = 0; p < report_.swept; ++p)
       if (report_.points[p].status == PointStatus::Fits)
         fitting.push_back(p);
-    const Comparison comparison(plan_, report_.points);
+    const PointOrder order(plan_, report_.points);
     if (!fitting.empty()) {
-      report_.front = comparison.front(fitting);
+      report_.front = order.front(fitting);
       report_.best = report_.front.front();
       report_.fewest_devices =
           *std::min_element(fitting.begin(), fitting.end(),
-                            [&](size_t a, size_t b) { return comparison.has_fewer_devices(a, b); });
+                            [&](size_t a, size_t b) { return order.has_fewer_devices(a, b); });
       return;
     }
     for (size_t p = 0; p < report_.swept; ++p)
@@ -411,10 +411,10 @@ class Planner {
     std::vector<PlanPoint> points = runner_.run(tasks);
     std::erase_if(points, [](const PlanPoint& p) { return p.status != PointStatus::Fits; });
     points.push_back(std::move(best));
-    const Comparison comparison(plan_, points);
+    const PointOrder order(plan_, points);
     size_t better = points.size() - 1;
     for (size_t p = 0; p + 1 < points.size(); ++p)
-      if (comparison.is_better(p, better))
+      if (order.is_better(p, better))
         better = p;
     best = std::move(points[better]);
   }
@@ -492,16 +492,21 @@ std::optional<Largest> largest_that_fits(const Plan& plan, size_t name,
   std::stable_sort(points.begin(), points.end(),
                    [&](const auto& a, const auto& b) { return number(a) > number(b); });
   PointRunner runner(plan, options);
-  const size_t together = std::max(1U, options.jobs);
-  for (size_t begin = 0; begin < points.size(); begin += together) {
-    std::vector<PointTask> tasks;
-    for (size_t p = begin; p < std::min(begin + together, points.size()); ++p) {
-      std::string id = point_id(plan, points[p]);
-      tasks.push_back({std::move(id), std::move(points[p])});
-    }
-    for (PlanPoint& point : runner.run(tasks))
-      if (point.status == PointStatus::Fits)
-        return Largest{point.values[name], std::move(point)};
+  for (size_t begin = 0; begin < points.size();) {
+    std::vector<PointTask> tasks;  // all with one value
+    for (const int64_t value = number(points[begin]);
+         begin < points.size() && number(points[begin]) == value; ++begin)
+      tasks.push_back({point_id(plan, points[begin]), points[begin]});
+    std::vector<PlanPoint> fitting = runner.run(tasks);
+    std::erase_if(fitting, [](const PlanPoint& p) { return p.status != PointStatus::Fits; });
+    if (fitting.empty())
+      continue;
+    const PointOrder order(plan, fitting);
+    size_t best = 0;
+    for (size_t p = 1; p < fitting.size(); ++p)
+      if (order.is_better(p, best))
+        best = p;
+    return Largest{fitting[best].values[name], std::move(fitting[best])};
   }
   return std::nullopt;
 }

@@ -138,8 +138,8 @@ PartDone work_out(const Plan& plan, const PlanPart& part, const PlanOptions& opt
 /// Returns the points and cases that the store does not have, by id. Requires a store.
 std::vector<std::string> missing_points(const Plan& plan, PlanStore& store);
 
-/// Returns the largest of the name's values with which a point fits, and that point; nothing if
-/// none does. Points are tried from the largest value down.
+/// Returns the largest of the name's values with which a point fits, and the best such point;
+/// nothing if none does. Points are tried from the largest value down.
 struct Largest {
   TemplateValue value;
   PlanPoint point;
