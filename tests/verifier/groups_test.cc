@@ -377,6 +377,25 @@ TEST_CASE("groups: the place in a group says nothing of the site") {
   CHECK(check_of(report, CheckKind::SendsUnbuffered).holds());
 }
 
+TEST_CASE("groups: a message is kept only until its receiver enters, which a group may hold") {
+  // Device 1 sends 2 and then 1 and 0 together. Device 0 first receives 1 and 2 together, so
+  // message 2 is kept until then. It is kept no longer, although its receiver waits for message 1.
+  const std::string hop = "[[1, 0]]";
+  const Report once =
+      run(read_scenario(
+              "f",
+              scenario(2, of_programs({group("g", part("r1", "precv", hop, "m1") + "," +
+                                                      part("r2", "precv", hop, "m2")) +
+                                           "," + part("r0", "precv", hop, "m0"),
+                                       part("s2", "psend", hop, "m2") + "," +
+                                           group("h", part("s1", "psend", hop, "m1",
+                                                           R"(, "entry": "rendezvous")") +
+                                                          "," + part("s0", "psend", hop, "m0"))}))),
+          RunOptions());
+  CHECK(check_of(once, CheckKind::SendsUnbuffered)
+            .message.find("must be able to have 1 message under way") != std::string::npos);
+}
+
 TEST_CASE("groups: a program of several devices, of which some only send or only receive") {
   // The halves meet nobody, so the program cannot end.
   for (const std::string& perm : {std::string("[[0, 1]]"), std::string("[[1, 0]]")}) {

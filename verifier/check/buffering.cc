@@ -169,7 +169,8 @@ class Need {
     chose_ = chose_ ||
              device.kept.size() + device.waiting.size() + static_cast<size_t>(others) > allowed;
     device.waiting.erase(run);
-    device.kept.insert(run);
+    if (!has_entered(run, kReceiver))  // a receiver that is held has entered
+      device.kept.insert(run);
     const Collective& collective = lowered_.collective(run.collective);
     kept.push_back({walk_.lists().op(run.collective, kSender), sender_of(run),
                     collective.members[kReceiver.index()]});
