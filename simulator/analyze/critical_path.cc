@@ -1,6 +1,7 @@
 #include "simulator/analyze/critical_path.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -18,17 +19,18 @@ struct At {
   Moment moment;
 };
 
-/// It says how often what was looked at since a place repeats itself before.
+/// It follows the runs that were looked at since a place. It says how often all of them repeat runs
+/// before them, in one of the loops around.
 class Repeats {
  public:
-  void add(const RunSpan& run) {
-    times_ = std::min(times_, run.repeats);
+  void add(const Repeated& run) {
+    times_ = std::min(times_, run.times);
     if (!later_)
       later_ = run.later;
     else if (*later_ != run.later)
       times_ = 0;
   }
-  /// Returns how often all of it came before, each time `later` earlier.
+  /// Returns how often, if each time is `later` than the one before.
   uint64_t times(Duration later) const { return later_ == later ? times_ : 0; }
 
  private:
@@ -62,7 +64,7 @@ class Backtrack {
       if (tape.size() > tape.instructions().size()) {  // it has loops
         if (steps > kMostPathSteps)
           return std::nullopt;
-        go_back_periods(*at, steps);
+        go_back_rounds(*at, steps);
       }
       at = at->moment.kind == MomentKind::Ended ? through_collective(*at) : through_list(*at);
     }
@@ -74,32 +76,48 @@ class Backtrack {
     return path;
   }
 
-  /// Goes back over all periods at once through which the path repeats itself. It does if the walk
+  /// Goes back at once over all rounds through which the path repeats itself. It does if the walk
   /// comes from a place to the same place in an earlier period, and all that it looked at in
-  /// between repeats itself.
-  void go_back_periods(At& at, uint64_t steps) {
-    const RunSpan run = runs_.run_at(at.list, at.moment.position);
-    if (run.repeats == 0) {
-      place_.reset();
+  /// between repeats itself. Rounds of inner loops come first, so that those around them have them
+  /// once.
+  void go_back_rounds(At& at, uint64_t steps) {
+    for (size_t loop = loops_.size(); loop-- > 0;)
+      go_back_rounds(loop, at, steps);
+  }
+
+  void go_back_rounds(size_t loop, At& at, uint64_t steps) {
+    auto& [place, looked_at] = loops_[loop];
+    const Repeated run = runs_.run_at(at.list, at.moment.position).repeats[loop];
+    if (run.times == 0) {
+      place.reset();
       return;
     }
     const Instant now = runs_.at(at.list, at.moment);
-    if (place_ && place_->at.list == at.list && place_->at.moment.kind == at.moment.kind &&
-        (place_->at.moment.position - at.moment.position) % run.length == 0) {
-      const uint64_t periods = (place_->at.moment.position - at.moment.position) / run.length;
-      const Duration every = run.later * static_cast<int64_t>(periods);
-      const uint64_t times = place_->now - now == every ? looked_at_.times(run.later) / periods : 0;
-      for (size_t e = place_->entries; times > 0 && e < path_.size(); ++e)
-        path_[e].repeat(times * periods, times, every);
-      at.moment.position -= times * periods * run.length;
-      place_.reset();
+    const uint64_t here = at.moment.position;
+    if (place && place->at.list == at.list && place->at.moment.kind == at.moment.kind &&
+        place->at.moment.position > here && (place->at.moment.position - here) % run.length == 0) {
+      const uint64_t periods = (place->at.moment.position - here) / run.length;
+      const uint64_t times = looked_at.times(run.later) / periods;
+      if (times > 0 && place->now - now == run.later * static_cast<int64_t>(periods)) {
+        for (size_t e = place->entries; e < path_.size(); ++e)
+          path_[e].repeat(loop, periods, times, place->now - now);
+        at.moment.position -= times * periods * run.length;
+        // A place that the walk came to within this round is within many now.
+        for (size_t around = 0; around < loop; ++around)
+          if (auto& outer = loops_[around].place; outer && outer->entries > place->entries)
+            set_place(around, at, steps, outer->until - outer->begin);
+      }
+      place.reset();
     }
-    if (place_ && steps < place_->until)
+    if (place && steps < place->until)
       return;
-    // A longer cycle is found from a place that is kept for longer.
-    const uint64_t kept_for = place_ ? 2 * (place_->until - place_->begin) : 2;
-    place_ = {at, runs_.at(at.list, at.moment), path_.size(), steps, steps + kept_for};
-    looked_at_ = {};
+    // A longer round is found from a place that is kept for longer.
+    set_place(loop, at, steps, place ? 2 * (place->until - place->begin) : 2);
+  }
+
+  void set_place(size_t loop, const At& at, uint64_t steps, uint64_t kept_for) {
+    loops_[loop] = {Place{at, runs_.at(at.list, at.moment), path_.size(), steps, steps + kept_for},
+                    {}};
   }
 
   /// Returns the stream that ends at the makespan: a compute stream, or else a collective that
@@ -130,7 +148,8 @@ class Backtrack {
 
   RunSpan look_at(ListId list, uint64_t position) {
     const RunSpan run = runs_.run_at(list, position);
-    looked_at_.add(run);
+    for (size_t loop = 0; loop < loops_.size(); ++loop)
+      loops_[loop].looked_at.add(run.repeats[loop]);
     return run;
   }
   Instant look_at(const At& at) {
@@ -149,7 +168,7 @@ class Backtrack {
     path_.push_back({{runs_.tape(first.list)[first.enter].op, runs_.device(first.list), start, end},
                      first.list,
                      first.enter,
-                     run.length});
+                     run.repeats});
   }
 
   /// Adds the instruction that the compute stream has passed, and returns its last cause.
@@ -184,16 +203,16 @@ class Backtrack {
     PathEntry entry;
     ListId list;
     uint64_t position = 0;
-    uint64_t length = 0;  // of a period of the list, in positions
+    std::array<Repeated, 3> repeats;  // of the run
 
-    /// Adds `times` stretches before the first one.
-    void repeat(uint64_t periods, uint64_t times, Duration every) {
-      position -= periods * length;
+    /// Adds a round, `times` times before the one that was walked. Each is of so many periods of a
+    /// loop.
+    void repeat(size_t loop, uint64_t periods, uint64_t times, Duration every) {
+      position -= times * periods * repeats[loop].length;
       const Duration earlier = every * -static_cast<int64_t>(times);
       entry.start = entry.start + earlier;
       entry.end = entry.end + earlier;
-      entry.times += times;
-      entry.every = every;
+      entry.rounds.push_back({times + 1, every});
     }
   };
   /// A Place is one to which the walk may come again, some periods earlier.
@@ -209,11 +228,28 @@ class Backtrack {
   const ListRuns runs_;
   Names names_ = Names::Entered;
   std::vector<Stretch> path_;  // last to first
-  std::optional<Place> place_;
-  Repeats looked_at_;  // since the walk was at place_
+  struct Around {
+    std::optional<Place> place;
+    Repeats looked_at;  // since the walk was at the place
+  };
+  std::array<Around, 3> loops_;  // outer ones first, as in RunSpan
 };
 
 }  // namespace
+
+uint64_t PathEntry::times() const {
+  uint64_t times = 1;
+  for (const Round& round : rounds)
+    times *= round.times;
+  return times;
+}
+
+Instant PathEntry::last_end(size_t inner) const {
+  Instant last = end;
+  for (size_t r = 0; r < inner; ++r)
+    last = last + rounds[r].every * static_cast<int64_t>(rounds[r].times - 1);
+  return last;
+}
 
 std::optional<std::vector<PathEntry>> critical_path(const Program& program, const Lowered& lowered,
                                                     const Completion& completion) {

@@ -37,26 +37,35 @@ struct Program;
 /// the collective on the device where the path continues. `device` is that first member.
 ///
 /// In skipped iterations of a loop (simulator/time/loop_skips.h) the path repeats itself. An entry
-/// stands there for `times` stretches, each `every` later than the one before. The others that
-/// belong to the same periods are next to it, and have the same `times` and `every`.
+/// stands there for as many stretches as its rounds say. The other entries of a round are next to
+/// it: each starts where the one before ends, and has the same round.
 struct PathEntry {
+  /// A round comes `times` times, each time `every` later. That is how long it takes.
+  struct Round {
+    uint64_t times = 1;
+    Duration every;
+    friend bool operator==(const Round&, const Round&) = default;
+  };
+
   OpId op;
   LogicalId device;
   Instant start;  // of the first stretch
   Instant end;
-  uint64_t iteration = 0;  // of the first stretch (models/program/iterations.h)
-  uint64_t times = 1;
-  Duration every = {};
+  uint64_t iteration = 0;          // of the first stretch (models/program/iterations.h)
+  std::vector<Round> rounds = {};  // inner ones first: those of inner loops
 
-  Instant last_end() const { return end + every * static_cast<int64_t>(times - 1); }
-  /// Returns how long all stretches of the entry take together.
-  Duration takes() const { return (end - start) * static_cast<int64_t>(times); }
+  /// Returns how many stretches the entry stands for.
+  uint64_t times() const;
+  /// Returns when the last of them ends, over the `inner` first rounds.
+  Instant last_end(size_t inner) const;
+  Instant last_end() const { return last_end(rounds.size()); }
+  /// Returns how long all of them take together.
+  Duration takes() const { return (end - start) * static_cast<int64_t>(times()); }
   friend bool operator==(const PathEntry&, const PathEntry&) = default;
 };
 
-/// A path in loops goes back through so many instructions at most. Those of skipped iterations do
-/// not count.
-inline constexpr uint64_t kMostPathSteps = uint64_t{1} << 20U;
+/// A path in loops goes back through so many instructions at most. Rounds that repeat count once.
+inline constexpr uint64_t kMostPathSteps = uint64_t{1} << 18U;
 
 /// Returns the path, first to last. It is contiguous: the first entry starts when its device
 /// begins, each other one where the one before it ends, and the last ends at the makespan. Entries

@@ -354,10 +354,9 @@ std::variant<Pick, TypeError> pick_method(const SiteFigures& site,
     return does_not_fit(methods.front(), *misfit_of_any(methods.front(), site, fabric, maker));
   if (is_discarded(site.request.kind, site.request.elements))
     return Pick{fitting.front(), "without elements it is discarded"};
-  Pick pick =
-      fitting.size() == 1
-          ? Pick{fitting.front(), only_reason(fitting.front(), site, methods, fabric, maker)}
-          : fastest(fitting, site, timer);
+  Pick pick = fitting.size() == 1 ? Pick{fitting.front(),
+                                         only_reason(fitting.front(), site, methods, fabric, maker)}
+                                  : fastest(fitting, site, timer);
   if (site.asked.algorithm && transport && pick.method.protocol == nullptr)
     pick.because += "; no protocol serves it, so its messages take their links' latency alone";
   return pick;

@@ -94,7 +94,7 @@ int64_t most_in_a_row(const Schedule& schedule) {
   return longest_chain(schedule, [](StepRef, Node) { return Duration(1); }).count();
 }
 
-/// Only the first channel of a schedule, whose steps wait for nothing in other channels.
+/// It has only the first channel of a schedule. Its steps wait for nothing in other channels.
 class FirstChannel final : public Schedule {
  public:
   explicit FirstChannel(const Schedule& schedule)

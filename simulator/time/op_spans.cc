@@ -86,6 +86,7 @@ RunSpan OpSpans::at(const Tape& tape, ListId list, size_t device, uint64_t posit
   Duration later;
   const OpSpan* timed = nullptr;
   std::optional<SkippedPeriods> last;
+  size_t loops = 0;
   while ((timed = find(tape.run_at(position), device)) == nullptr) {
     ORRERY_CHECK(has_all_ && list.index() < skipped_.size(), "the run has a span");
     // A run before the periods, too, has no span of its own if it was under way when they were
@@ -97,10 +98,12 @@ RunSpan OpSpans::at(const Tape& tape, ListId list, size_t device, uint64_t posit
         position < periods->begin ? 1 : (position - periods->begin) / periods->length + 1;
     position -= back * periods->length;
     later += periods->later * static_cast<int64_t>(back);
-    if (!last)
-      found = {{}, 0, periods->length, periods->later};
-    if (!last || *last == *periods)
-      found.repeats += back;
+    if (last != *periods)
+      ++loops;
+    if (loops <= found.repeats.size()) {
+      Repeated& repeated = found.repeats[loops - 1];
+      repeated = {repeated.times + back, periods->length, periods->later};
+    }
     last = *periods;
   }
   found.span = *timed;

@@ -3,6 +3,7 @@
 // An OpSpan says when an op ran on a device. In a long loop, iterations that repeat are skipped.
 // The span of a run there is that of a run some periods earlier, as much later.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -67,13 +68,20 @@ struct SkippedPeriods {
   friend bool operator==(const SkippedPeriods&, const SkippedPeriods&) = default;
 };
 
-/// A RunSpan is the span of a run, and says how often the run repeats an earlier one. A run
-/// `repeats` periods earlier was timed. It and those in between are `later` apart.
+/// A run repeats the one `length` positions before it in its list, `later`. So do the runs before
+/// it: it is the last of `times` + 1 that are alike.
+struct Repeated {
+  uint64_t times = 0;
+  uint64_t length = 0;
+  Duration later = {};
+};
+
+/// A RunSpan is the span of a run. A run that was timed repeats nothing.
 struct RunSpan {
   OpSpan span;
-  uint64_t repeats = 0;  // 0: this run was timed
-  uint64_t length = 0;   // of a period, in positions
-  Duration later = {};
+  /// The loops whose iterations were skipped, outer ones first. Inner loops after the third are
+  /// left out.
+  std::array<Repeated, 3> repeats = {};
 };
 
 /// WantedSpans says which runs get spans.

@@ -139,11 +139,16 @@ void check_same_path(Timed& few, Timed& all) {
     const OpId op = leaves_out_iterations(few.scenario.program)
                         ? entry.op
                         : few.written.runs[entry.op.index()].op;
-    for (uint64_t t = 0; t < entry.times; ++t) {
-      const Duration later = entry.every * static_cast<int64_t>(t);
-      stretches.emplace(entry.start + later,
-                        Stretch{op, entry.device.index(), (entry.end + later).picoseconds()});
+    std::vector<Duration> later = {Duration()};
+    for (const PathEntry::Round& round : entry.rounds) {
+      const std::vector<Duration> first = later;
+      for (uint64_t t = 1; t < round.times; ++t)
+        for (const Duration each : first)
+          later.push_back(each + round.every * static_cast<int64_t>(t));
     }
+    for (const Duration each : later)
+      stretches.emplace(entry.start + each,
+                        Stretch{op, entry.device.index(), (entry.end + each).picoseconds()});
     iterations.emplace(entry.start, entry.iteration);
   }
   REQUIRE(stretches.size() == std::get<0>(theirs).size());

@@ -43,16 +43,21 @@ void write_time(JsonWriter& json, const Report& report) {
     json.key("messages").value(completion.messages);
     write_exposed(json.key("exposed_communication"), report);
     json.key("critical_path").array([&] {
-      for (const auto& [entry, name] : report.critical_path)
+      for (const OnPath& on : report.critical_path)
         json.object([&] {
-          json.key("op").value(name);
+          const PathEntry& entry = on.entry;
+          json.key("op").value(on.name);
           json.key("device").value(entry.device.index());
           json.key("start_ps").value(entry.start.picoseconds());
           json.key("end_ps").value(entry.end.picoseconds());
-          if (entry.times > 1) {
-            json.key("times").value(entry.times);
-            json.key("every_ps").value(entry.every.count());
-          }
+          if (!entry.rounds.empty())
+            json.key("rounds").array([&] {
+              for (const PathEntry::Round& round : entry.rounds)
+                json.object([&] {
+                  json.key("times").value(round.times);
+                  json.key("every_ps").value(round.every.count());
+                });
+            });
         });
     });
   });

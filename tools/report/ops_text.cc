@@ -294,19 +294,7 @@ class PathText {
     std::vector<uint32_t> items;
     for (const OnPath& on : path_)
       items.push_back(entry_of_[on.entry.op.index()]);
-    size_t next = 0;
-    for (size_t begin = 0; begin < path_.size();) {
-      const size_t end = end_of_periods(begin);
-      if (end == begin) {
-        ++begin;
-        continue;
-      }
-      const Periods periods = periods_around(items, next, begin, end);
-      add_between(items, next, periods.block.begin, shown);
-      add(periods.block, periods.times);
-      next = begin = periods.block.end();
-    }
-    add_between(items, next, path_.size(), shown);
+    add_range(items, 0, path_.size(), 0, shown);
     return "  " + wrapped_words(words_, kReportColumns - 2, 2);
   }
 
@@ -317,45 +305,85 @@ class PathText {
     Spread took;
   };
 
-  /// These are entries of the path, of which some stand for many periods.
+  /// These are entries of which some stand for many rounds.
   struct Periods {
     RepeatedBlock block;
-    uint64_t times = 0;  // with all periods
+    uint64_t times = 0;  // with all rounds
   };
 
-  /// Returns where entries end that from here on stand for the same periods; `begin` if this one
-  /// stands for itself.
-  size_t end_of_periods(size_t begin) const {
-    size_t end = begin;
-    const auto belongs = [&](const PathEntry& entry) {
-      const PathEntry& first = path_[begin].entry;
-      return entry.times > 1 && entry.times == first.times && entry.every == first.every &&
-             (end == begin || entry.start == path_[end - 1].entry.end);
-    };
-    while (end < path_.size() && belongs(path_[end].entry))
-      ++end;
-    return end;
+  /// Returns the round that an entry has inside of `depth` others; null if it has none there.
+  static const PathEntry::Round* round_at(const PathEntry& entry, size_t depth) {
+    return entry.rounds.size() > depth ? &entry.rounds[entry.rounds.size() - 1 - depth] : nullptr;
   }
 
-  /// Returns the periods of these entries with those that are written before and after them, from
+  /// Adds entries that are in the same `depth` rounds.
+  void add_range(std::span<const uint32_t> items, size_t begin, size_t end, size_t depth,
+                 PathBlocks shown) {
+    size_t next = begin;
+    for (size_t at = begin; at < end;) {
+      const size_t round_end = end_of_round(at, end, depth);
+      if (round_end == at) {
+        ++at;
+      } else if (std::any_of(path_.begin() + static_cast<ptrdiff_t>(at),
+                             path_.begin() + static_cast<ptrdiff_t>(round_end),
+                             [&](const OnPath& on) { return round_at(on.entry, depth + 1); })) {
+        add_between(items, next, at, shown);
+        const PathEntry::Round& round = *round_at(path_[at].entry, depth);
+        before_ += fmt::format("{} {} (", grouped(round.times), style_.times());
+        add_range(items, at, round_end, depth + 1, shown);
+        close(round.every * static_cast<int64_t>(round.times));
+        next = at = round_end;
+      } else {
+        const Periods periods = periods_around(items.subspan(0, end), next, at, round_end, depth);
+        add_between(items, next, periods.block.begin, shown);
+        add(periods.block, periods.times, depth);
+        next = at = periods.block.end();
+      }
+    }
+    add_between(items, next, end, shown);
+  }
+
+  /// Returns where the entries of the round end that this one begins; `begin` if it has none.
+  size_t end_of_round(size_t begin, size_t end, size_t depth) const {
+    const PathEntry::Round* const round = round_at(path_[begin].entry, depth);
+    size_t next = begin;
+    const auto belongs = [&](const PathEntry& entry) {
+      const PathEntry::Round* const own = round_at(entry, depth);
+      if (round == nullptr || own == nullptr || *own != *round)
+        return false;
+      if (next == begin)
+        return true;
+      // It follows the first time of a round inside that the one before ends, or the last time.
+      const PathEntry& before = path_[next - 1].entry;
+      for (size_t inner = 0; inner + depth < before.rounds.size(); ++inner)
+        if (entry.start == before.last_end(inner))
+          return true;
+      return false;
+    };
+    while (next < end && belongs(path_[next].entry))
+      ++next;
+    return next;
+  }
+
+  /// Returns the rounds of these entries with those that are written before and after them, from
   /// entry `first` on.
-  Periods periods_around(std::span<const uint32_t> items, size_t first, size_t begin,
-                         size_t end) const {
+  Periods periods_around(std::span<const uint32_t> items, size_t first, size_t begin, size_t end,
+                         size_t depth) const {
     const size_t length = shortest_period(items.subspan(begin, end - begin));
     size_t before = 0;
     while (begin - before > first && items[begin - before - 1] == items[end - 1 - before % length])
       ++before;
     size_t after = 0;
-    while (end + after < items.size() && path_[end + after].entry.times == 1 &&
+    while (end + after < items.size() && round_at(path_[end + after].entry, depth) == nullptr &&
            items[end + after] == items[begin + after % length])
       ++after;
     const size_t rest = (before + after) % length;
     before -= rest - std::min(rest, after);
     after -= std::min(rest, after);
-    const uint64_t in_periods = (end - begin) / length;
+    const uint64_t in_round = (end - begin) / length;
     const size_t around = (before + after) / length;
-    return {{begin - before, length, in_periods + around},
-            in_periods * path_[begin].entry.times + around};
+    return {{begin - before, length, in_round + around},
+            in_round * round_at(path_[begin].entry, depth)->times + around};
   }
 
   /// Returns the length of the shortest row of items that gives all of them, if it is repeated.
@@ -377,7 +405,7 @@ class PathText {
       block.begin += begin;
       for (; next < block.begin; ++next)
         add(single(next), "", path_[next].name);
-      add(block, block.times);
+      add(block, block.times, path_[block.begin].entry.rounds.size());
       next = block.end();
     }
     for (; next < end; ++next)
@@ -395,7 +423,8 @@ class PathText {
     return shown;
   }
 
-  void add(const RepeatedBlock& block, uint64_t times) {
+  /// Adds entries that come several times in a row, inside of `depth` rounds.
+  void add(const RepeatedBlock& block, uint64_t times, size_t depth) {
     for (size_t k = 0; k < block.length; ++k) {
       Shown together;
       for (size_t at = block.begin + k; at < block.end(); at += block.length)
@@ -403,14 +432,18 @@ class PathText {
       add(together, k == 0 ? fmt::format("{} {} (", grouped(times), style_.times()) : std::string(),
           entries_[entry_of_[path_[block.begin + k].entry.op.index()]].id);
     }
-    const Duration all = path_[block.end() - 1].entry.last_end() - path_[block.begin].entry.start;
+    const PathEntry& last = path_[block.end() - 1].entry;
+    close(last.last_end(last.rounds.size() - depth) - path_[block.begin].entry.start);
+  }
+
+  void close(Duration all) {
     words_.back() +=
         fmt::format(") {}", style_.dim(fmt::format("= {}", time_text(all, style_.ascii()))));
   }
 
   void add(const Shown& shown, const std::string& before, const std::string& id) {
     std::string word = words_.empty() ? "" : fmt::format("{} ", style_.arrow());
-    word += before;
+    word += std::exchange(before_, "") + before;
     if (shown.devices != devices_) {
       const std::vector<LogicalId> ids(shown.devices.begin(), shown.devices.end());
       word += devices_text(ids) + ": ";
@@ -423,6 +456,7 @@ class PathText {
   std::span<const OpEntry> entries_;
   const Style& style_;
   std::vector<uint32_t> entry_of_;  // per op
+  std::string before_;              // rounds that the next word begins
   std::vector<std::string> words_;
   std::set<LogicalId> devices_;  // the devices of the last word
 };
@@ -439,9 +473,9 @@ std::string path_table(const Report& report, const Style& style) {
     const Op& op = program.op(entry.op);
     const std::string each = time(entry.end - entry.start);
     table.row({time(entry.start - Instant()), time(entry.last_end() - Instant()),
-               entry.times == 1
+               entry.rounds.empty()
                    ? each
-                   : fmt::format("{} {} {}", grouped(entry.times), style.times(), each),
+                   : fmt::format("{} {} {}", grouped(entry.times()), style.times(), each),
                share_text(static_cast<double>(entry.takes().count()) / makespan),
                std::to_string(entry.device.index()), name,
                op.site ? fmt::format("{} by {}", op_name(op.kind, op.issue),
