@@ -133,7 +133,7 @@ struct Report {
   std::optional<Completion> completion;  // absent when the program hangs; times are then 0
   std::vector<OnPath> critical_path;
   std::string no_critical_path;  // why it is not computed; empty if it is
-  std::vector<OpReport> ops;                                // in issue order, thread by thread
+  std::vector<OpReport> ops;     // in issue order, thread by thread
   std::map<OpId, std::shared_ptr<const CoreReport>> cores;  // of each mpmd_map
   std::vector<ReshardReport> reshards;
   MemoryProfile memory;

@@ -102,10 +102,13 @@ class Backtrack {
         for (size_t e = place->entries; e < path_.size(); ++e)
           path_[e].repeat(loop, periods, times, place->now - now);
         at.moment.position -= times * periods * run.length;
-        // A place that the walk came to within this round is within many now.
+        // A place of a loop around that is within this round is within many now. Those of inner
+        // loops are left behind.
         for (size_t around = 0; around < loop; ++around)
           if (auto& outer = loops_[around].place; outer && outer->entries > place->entries)
             set_place(around, at, steps, outer->until - outer->begin);
+        for (size_t inner = loop + 1; inner < loops_.size(); ++inner)
+          loops_[inner].place.reset();
       }
       place.reset();
     }
