@@ -35,7 +35,7 @@ constexpr std::array<LimitInfo, 15> kLimits = {{
     {"device_ops", &Limits::device_ops, "ops over all devices", false, 104, kCounts},
     {"steps", &Limits::steps, "steps of collectives", false, 200, kCounts},
     {"state", &Limits::state, "of memory for collectives at work", true, 1, kCounts},
-    {"runs", &Limits::runs, "ops run one by one in loops", false, 0, kCounts},
+    {"runs", &Limits::runs, "ops run one by one in loops", false, 60, kCounts},
     {"data", &Limits::data, "of values in all when data is moved", true, 0, kCounts},
     {"blocks", &Limits::blocks, "thread blocks", false, 0, kIds},
     {"clocks", &Limits::clocks, "thread blocks times steps", false, 0, kCounts},
@@ -68,9 +68,12 @@ std::span<const LimitInfo> all_limits() {
 int64_t most_memory(const Limits& limits) {
   Int128 bytes = kLeastMemory;
   for (const LimitInfo& limit : kLimits) {
-    const int64_t counted = limits.*limit.value;
-    bytes += Int128{limit.memory} *
-             (limit.value == &Limits::steps ? std::min(counted, kStepsLookedAt) : counted);
+    int64_t counted = limits.*limit.value;
+    if (limit.value == &Limits::steps)
+      counted = std::min(counted, kStepsLookedAt);
+    if (limit.value == &Limits::runs)
+      counted = std::min(counted, kRunsRemembered);
+    bytes += Int128{limit.memory} * counted;
   }
   return checked_narrow(bytes);
 }

@@ -35,6 +35,10 @@ struct Limits {
 /// Slack and proofs look at single steps only if a program has at most this many.
 inline constexpr int64_t kStepsLookedAt = 1'000'000;
 
+/// It is remembered when so many runs of ops in loops happened. If more are timed one by one, there
+/// is no critical path.
+inline constexpr int64_t kRunsRemembered = int64_t{1} << 21;
+
 struct LimitInfo {
   std::string_view name;
   int64_t Limits::*value;

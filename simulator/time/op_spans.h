@@ -89,7 +89,7 @@ struct WantedSpans {
   /// These runs in loops get spans, ascending, and are never skipped. Null means that all runs do.
   const std::vector<OpRun>* kept = nullptr;
   /// With `kept`, all other runs in loops get spans too, unless more than this many are timed.
-  uint64_t most_in_loops = uint64_t{1} << 21U;
+  uint64_t most_in_loops = kRunsRemembered;
   /// With `kept`, at most this many runs of ops are timed one by one.
   int64_t most_timed = Limits().runs;
 };

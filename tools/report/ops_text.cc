@@ -404,12 +404,21 @@ class PathText {
     for (RepeatedBlock& block : blocks) {
       block.begin += begin;
       for (; next < block.begin; ++next)
-        add(single(next), "", path_[next].name);
+        add(single(next), "", id_of(next));
       add(block, block.times, path_[block.begin].entry.rounds.size());
       next = block.end();
     }
     for (; next < end; ++next)
-      add(single(next), "", path_[next].name);
+      add(single(next), "", id_of(next));
+  }
+
+  const OpEntry& entry_at(size_t at) const {
+    return entries_[entry_of_[path_[at].entry.op.index()]];
+  }
+
+  /// Returns the name of the run, or in a round, where it stands for many, the op's id.
+  const std::string& id_of(size_t at) const {
+    return path_[at].entry.rounds.empty() ? path_[at].name : entry_at(at).id;
   }
 
   void add(Shown& shown, const PathEntry& entry) const {
@@ -430,7 +439,7 @@ class PathText {
       for (size_t at = block.begin + k; at < block.end(); at += block.length)
         add(together, path_[at].entry);
       add(together, k == 0 ? fmt::format("{} {} (", grouped(times), style_.times()) : std::string(),
-          entries_[entry_of_[path_[block.begin + k].entry.op.index()]].id);
+          entry_at(block.begin + k).id);
     }
     const PathEntry& last = path_[block.end() - 1].entry;
     close(last.last_end(last.rounds.size() - depth) - path_[block.begin].entry.start);
