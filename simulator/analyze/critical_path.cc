@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "simulator/analyze/list_runs.h"
@@ -206,7 +207,7 @@ class Backtrack {
     PathEntry entry;
     ListId list;
     uint64_t position = 0;
-    std::array<Repeated, 3> repeats;  // of the run
+    decltype(RunSpan::repeats) repeats;
 
     /// Adds a round, `times` times before the one that was walked. Each is of so many periods of a
     /// loop.
@@ -235,7 +236,8 @@ class Backtrack {
     std::optional<Place> place;
     Repeats looked_at;  // since the walk was at the place
   };
-  std::array<Around, 3> loops_;  // outer ones first, as in RunSpan
+  /// Outer loops come first, as in RunSpan::repeats.
+  std::array<Around, std::tuple_size_v<decltype(RunSpan::repeats)>> loops_;
 };
 
 }  // namespace

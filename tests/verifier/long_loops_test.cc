@@ -69,6 +69,48 @@ TEST_CASE("long loops: the critical path has the iterations that are added up as
   CHECK(stretches == 2'000'000'000);
 }
 
+TEST_CASE(
+    "long loops: to show single runs, all are written, and too many are refused by their number") {
+  RunOptions options;
+  options.iterations_budget.reset();
+  const std::string text =
+      scenario_text(kSwitch, R"("program": [)" +
+                                 loop("l", 1'000'000, R"("h": "a")",
+                                      R"({"id": "s", "op": "psum", "of": "h", "axis_name": "x"},
+                           {"id": "y", "op": "add", "of": ["h", "s"]})",
+                                      R"("h": "y")") +
+                                 "]");
+  const std::string expected =
+      "to show any single run of an op, all iterations are written: expected at most 262144 ops, "
+      "got 2000000 (--limit ops=N allows more)";
+  CHECK_THROWS_WITH_AS(run(read_scenario("f", text), options), ("f: " + expected).c_str(),
+                       InputError);
+}
+
+TEST_CASE("long loops: a path that goes through too many runs one by one is not computed") {
+  if (is_sanitized())
+    return;  // it times 600,000 runs
+  // The devices drift apart, so no iteration repeats one before. The path goes back through three
+  // instructions of each: two local ops, and an entry or a wait.
+  const std::string text = R"({"orrery": 1, "check_types": false, "mesh": {"x": 2},
+    "cluster": {"devices": 2, "topology": "switch", "bandwidth": "1 GB/s", "latency": "0 s",
+                "launch": "3 us", "memory_bandwidth": "1 TB/s"},
+    "faults": [{"slow_device": 1, "factor": 3}],
+    "arrays": {"a": {"shape": [800], "dtype": "f32", "init": "ones"}}, "program": [)" +
+                           loop("l", 100'000, R"("h": "a")",
+                                R"({"id": "y", "op": "mul", "of": ["h", "a"]},
+                                   {"id": "z", "op": "add", "of": ["y", "h"]},
+                                   {"id": "s", "op": "ppermute", "of": "z", "axis_name": "x",
+                                    "perm": [[0, 1]]})",
+                                R"("h": "s")") +
+                           R"(], "outputs": ["l"]})";
+  RunOptions options;
+  options.data = Data::Off;
+  const Report report = run(read_scenario("f", text), options);
+  CHECK(report.critical_path.empty());
+  CHECK(report.no_critical_path == "it goes through more than 262144 instructions of loops");
+}
+
 TEST_CASE("long loops: a million iterations in which carries change places") {
   const auto text = [](int64_t trips, int places) {
     return scenario_text(kSwitch,

@@ -244,6 +244,15 @@ class PointOrder {
 
   bool is_better(size_t a, size_t b) const { return is_less(a, b, axes_); }
 
+  /// Returns the best point, of equal ones the first. Requires that there is one.
+  size_t best() const {
+    size_t best = 0;
+    for (size_t p = 1; p < points_.size(); ++p)
+      if (is_better(p, best))
+        best = p;
+    return best;
+  }
+
   bool has_fewer_devices(size_t a, size_t b) const {
     if (points_[a].devices != points_[b].devices)
       return points_[a].devices < points_[b].devices;
@@ -410,13 +419,8 @@ class Planner {
     }
     std::vector<PlanPoint> points = runner_.run(tasks);
     std::erase_if(points, [](const PlanPoint& p) { return p.status != PointStatus::Fits; });
-    points.push_back(std::move(best));
-    const PointOrder order(plan_, points);
-    size_t better = points.size() - 1;
-    for (size_t p = 0; p + 1 < points.size(); ++p)
-      if (order.is_better(p, better))
-        better = p;
-    best = std::move(points[better]);
+    points.insert(points.begin(), std::move(best));  // it stays if others are only as good
+    best = std::move(points[PointOrder(plan_, points).best()]);
   }
 
   const Plan& plan_;
@@ -501,11 +505,7 @@ std::optional<Largest> largest_that_fits(const Plan& plan, size_t name,
     std::erase_if(fitting, [](const PlanPoint& p) { return p.status != PointStatus::Fits; });
     if (fitting.empty())
       continue;
-    const PointOrder order(plan, fitting);
-    size_t best = 0;
-    for (size_t p = 1; p < fitting.size(); ++p)
-      if (order.is_better(p, best))
-        best = p;
+    const size_t best = PointOrder(plan, fitting).best();
     return Largest{fitting[best].values[name], std::move(fitting[best])};
   }
   return std::nullopt;
