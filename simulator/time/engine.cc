@@ -137,7 +137,7 @@ class Engine {
     while (!events_.empty()) {
       now_ = events_.next();
       next_number();
-      for (; !events_.empty() && events_.next() == now_; ++events_since_look_)
+      for (; !events_.empty() && events_.next() == now_; ++handled_)
         do_events();
       share_links();
       if (skips_any_)
@@ -222,17 +222,15 @@ class Engine {
   /// Looks, at the end of an instant, whether a list has come to the end of an iteration and the
   /// state equals an earlier one. If so, goes ahead by as many periods as possible.
   void skip_periods() {
-    if (events_since_look_ * kWordsPerEvent < words_of_look_)
+    if (!pace_.is_due(handled_))
       return;
     const std::optional<uint32_t> loop = loop_at_end();
     if (!loop || !state_.has_room_for_copies())
       return;
     std::vector<uint64_t> words;
     append_lists(words);
-    const size_t of_lists = words.size();
     append_running(words);
-    words_of_look_ = words.size() - of_lists;
-    events_since_look_ = 0;
+    pace_.looked(handled_, words.size());
     // Each loop has a finder of its own. In a common one, the states at the ends of an inner loop
     // would push out those of the outer loop.
     const std::optional<Before> before = finders_[*loop].look(words, [&] {
@@ -264,7 +262,7 @@ class Engine {
   /// iteration, and its state equals that at an earlier one. If so, goes ahead by as many periods
   /// as have messages of the same sizes.
   void skip_iterations() {
-    if (events_since_look_ * kWordsPerEvent < words_of_look_)
+    if (!pace_.is_due(handled_))
       return;
     const std::optional<uint32_t> only = running_.only_slot();
     if (!only || !running_[*only].run || running_[*only].run->cut() == nullptr)
@@ -275,14 +273,13 @@ class Engine {
     if (iteration >= alike || iteration <= looked_at_.iteration)
       return;
     looked_at_ = {iteration, now_ + skipped_};
-    events_since_look_ = 0;
-    words_of_look_ = 0;
+    pace_.looked(handled_, 0);
     // While more and more messages are under way, no state equals an earlier one.
     if (const size_t before = std::exchange(under_way_, under_way()); under_way_ > before)
       return;
     std::vector<uint64_t> words;
     append_running(words, iteration);
-    words_of_look_ = words.size();
+    pace_.looked(handled_, words.size());
     const std::optional<IterationAt> same = iterations_.look(words, [&] { return looked_at_; });
     if (!same)
       return;
@@ -608,7 +605,7 @@ class Engine {
   size_t under_way_ = 0;   // at the last look
   PeriodFinder<IterationAt> iterations_;
   std::map<uint32_t, PeriodFinder<Before>> finders_;  // by the loop at whose ends they look
-  std::vector<PeriodFinder<ListsBefore>> alone_;      // per list
+  std::vector<ListLooks> alone_;                      // per list
   /// LookAt is the end of an iteration of a list at which the state is looked at next.
   struct LookAt {
     ListId list;
@@ -616,12 +613,8 @@ class Engine {
     uint32_t loop = 0;
   };
   std::optional<LookAt> look_at_;
-  /// Describing this many words of the running state takes about as long as an event. A sender that
-  /// runs ahead makes the state grow. Looks then become rare, and take no longer than the events
-  /// between them.
-  static constexpr uint64_t kWordsPerEvent = 16;
-  uint64_t words_of_look_ = 0;
-  uint64_t events_since_look_ = 0;
+  LookPace pace_;
+  uint64_t handled_ = 0;                 // events
   InstantNumber number_;                 // of now_, from 1 on
   std::optional<CollectiveId> current_;  // whose time is being computed, for error messages
   bool update_ = false;                  // EngineOptions::extra_updates has this instant

@@ -73,14 +73,21 @@ LoopedOrder::LoopRun LoopSkips::loop_ending_at(ListId list, uint64_t position) c
   fail_check("position", "an iteration ends there", __FILE__, __LINE__);
 }
 
-std::optional<RepeatedPeriods> LoopSkips::skip(std::span<const ListId> lists,
-                                               PeriodFinder<ListsBefore>& finder) {
+uint64_t LoopSkips::steps(std::span<const ListId> lists) const {
+  uint64_t steps = 0;
+  for (const ListId list : lists)
+    steps += clocks_.progress().next(list);
+  return steps;
+}
+
+std::optional<RepeatedPeriods> LoopSkips::skip(std::span<const ListId> lists, ListLooks& looks) {
   const Instant base = clocks_.now(lists.front());
   std::vector<uint64_t> words;
   for (const ListId list : lists)
     clocks_.append_state(list, loop_at(list), base, words);
+  looks.pace.looked(steps(lists), words.size());
   const std::optional<ListsBefore> before =
-      finder.look(words, [&] { return this->lists(lists, base); });
+      looks.finder.look(words, [&] { return this->lists(lists, base); });
   if (!before)
     return std::nullopt;
   const std::optional<std::vector<ListPeriod>> periods = this->periods(lists, *before);

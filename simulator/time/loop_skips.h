@@ -39,6 +39,12 @@ struct RepeatedPeriods {
   Duration later;
 };
 
+/// ListLooks are the looks at the states of lists that skip together.
+struct ListLooks {
+  PeriodFinder<ListsBefore> finder = {};
+  LookPace pace = {};
+};
+
 class LoopSkips {
  public:
   /// `kept` has the runs whose own times are wanted, ascending. They are never skipped. If it is
@@ -62,12 +68,16 @@ class LoopSkips {
     return loop_ending_at(list, clocks_.progress().next(list));
   }
 
+  /// Returns whether enough has happened since the last look that another one pays.
+  bool is_due(std::span<const ListId> lists, const ListLooks& looks) const {
+    return looks.pace.is_due(steps(lists));
+  }
+
   /// Skips iterations of a loop, if they are known to repeat. Requires that each list is held at
   /// the end of an iteration of that loop in its thread, and that the lists meet only each other in
   /// it. All collectives that they have entered in the loop must have ended. Returns what it
-  /// skipped, which repeats all that happened since the state that `finder` compared.
-  std::optional<RepeatedPeriods> skip(std::span<const ListId> lists,
-                                      PeriodFinder<ListsBefore>& finder);
+  /// skipped, which repeats all that happened since the state that was compared.
+  std::optional<RepeatedPeriods> skip(std::span<const ListId> lists, ListLooks& looks);
 
   ListsBefore lists(std::span<const ListId> lists, Instant at) const;
 
@@ -85,6 +95,8 @@ class LoopSkips {
   std::vector<AddedIterations> added() const;
 
  private:
+  /// Returns how many instructions the lists have passed, or skipped.
+  uint64_t steps(std::span<const ListId> lists) const;
   bool has_kept_under_way(const ListPeriod& period) const;
 
   const Lowered& lowered_;

@@ -16,6 +16,26 @@
 
 namespace orrery {
 
+/// A LookPace says when to look at a state. A look takes as long as the state has words, and what
+/// runs ahead makes the state grow. Looks then become rare, and together take no longer than what
+/// happens between them.
+class LookPace {
+ public:
+  /// `steps` counts what has happened so far: events, or instructions of lists.
+  bool is_due(uint64_t steps) const { return (steps - steps_) * kWordsPerStep >= words_; }
+  void looked(uint64_t steps, size_t words) {
+    steps_ = steps;
+    words_ = words;
+  }
+
+ private:
+  /// So many words of a state take about as long as a step.
+  static constexpr uint64_t kWordsPerStep = 16;
+
+  uint64_t steps_ = 0;  // at the last look
+  uint64_t words_ = 0;  // of the last look
+};
+
 /// Most states are kept as hashes. If a hash comes again after n looks (at most 64), the whole
 /// state is kept with a Snapshot, and compared with the state n looks later. Only then is it known
 /// that n looks are a period.

@@ -27,7 +27,7 @@ namespace {
 /// affects them there. So they have a period of their own, and may drift away from other lists.
 struct LoopMates {
   std::vector<ListId> lists;
-  PeriodFinder<ListsBefore> finder = {};
+  ListLooks looks = {};
   std::vector<LinkUse> uses = {};  // since the state that the finder keeps for comparison
 };
 
@@ -222,7 +222,7 @@ class ProgramSweep {
     if (!meetings_)
       return;
     for (; loop; loop = lowered_.iterations->around(*loop))
-      if (LoopMates& mates = meetings_->of(*loop, list); mates.finder.is_comparing())
+      if (LoopMates& mates = meetings_->of(*loop, list); mates.looks.finder.is_comparing())
         mates.uses.push_back(use);
   }
 
@@ -284,12 +284,14 @@ class ProgramSweep {
 
   /// Skips iterations of a loop for its mates. Links are used in them as in those before.
   void skip(LoopMates& mates, ListId list) {
+    if (!skips_.is_due(mates.lists, mates.looks))
+      return;
     const LoopAround around = lowered_.iterations->around(skips_.loop_at(list).loop);
-    const std::optional<RepeatedPeriods> repeated = skips_.skip(mates.lists, mates.finder);
+    const std::optional<RepeatedPeriods> repeated = skips_.skip(mates.lists, mates.looks);
     if (repeated && checks_turns_)
       took_turns_ = apart_->repeat(std::exchange(mates.uses, {}), *repeated,
                                    [&](const LinkUse& use) { remember(use, around, list); });
-    if (repeated || mates.finder.has_begun_comparing())
+    if (repeated || mates.looks.finder.has_begun_comparing())
       mates.uses.clear();
   }
 

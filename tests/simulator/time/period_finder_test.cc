@@ -40,5 +40,24 @@ TEST_CASE("period finder: a state that returns once is no period") {
   CHECK(found(12, [](int look) { return look == 3 ? 2 : look; }) == std::nullopt);
 }
 
+TEST_CASE("look pace: looks at a state that grows take no longer than the steps between them") {
+  LookPace pace;
+  uint64_t words = 0;
+  for (uint64_t step = 1; step <= 1'000'000; ++step)
+    if (pace.is_due(step)) {
+      pace.looked(step, step);
+      words += step;
+    }
+  CHECK(words <=
+        16 * uint64_t{1'000'000} + 1'000'000);  // 16 words a step; the last is not paid yet
+}
+
+TEST_CASE("look pace: a state of 160 words is looked at after 10 steps") {
+  LookPace pace;
+  pace.looked(7, 160);
+  CHECK_FALSE(pace.is_due(16));
+  CHECK(pace.is_due(17));
+}
+
 }  // namespace
 }  // namespace orrery
