@@ -425,7 +425,21 @@ TEST_CASE("transfers: a precv of other pairs than its psend's is named with both
         "The program cannot end: \"t\" sends from device 0 to device 1, where no precv takes it.");
   CHECK(check.witness == std::vector<std::pair<std::string, std::string>>{
                              {"device 0", "waits in \"t\" for a precv on device 1"},
+                             {"device 1", "at the end of \"main\", after \"y\""},
                              {"y", "has the pairs [[0,2]] over x, and \"t\" has [[0,1]] over x"}});
+}
+
+TEST_CASE(
+    "transfers: of ops that name different sites, the site is named, and where both devices are") {
+  const Ran ran = run_parts(parts_of_each(
+      {{send("t", "a", {{0, 1}}, at("there"))}, {receive("y", "", {{0, 1}}, at("here"))}}));
+  const Check& check = ran.check("DEADLOCK.FREE");
+  CHECK(check.message ==
+        "The program cannot end: \"t\" sends from device 0 to device 1, where no precv takes it at "
+        "site \"there\".");
+  CHECK(check.witness == std::vector<std::pair<std::string, std::string>>{
+                             {"device 0", "waits in \"t\" for a precv on device 1"},
+                             {"device 1", "waiting in \"y\""}});
 }
 
 TEST_CASE("transfers: pairs, types and tokens that cannot be are refused") {

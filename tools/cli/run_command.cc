@@ -10,6 +10,7 @@
 
 #include "models/base/amount_text.h"
 #include "models/base/diagnostics.h"
+#include "models/program/iteration_name.h"
 #include "models/program/loops.h"
 #include "models/scenario/document.h"
 #include "models/scenario/law.h"
@@ -23,6 +24,7 @@
 #include "tools/report/json.h"
 #include "tools/report/outline.h"
 #include "tools/report/text.h"
+#include "verifier/long_loops.h"
 #include "verifier/run.h"
 
 namespace orrery {
@@ -71,13 +73,26 @@ std::vector<NamedValue> chosen_values(const Report& report, const std::vector<st
   return chosen;
 }
 
-/// Refuses an id that cannot be explained. That an iteration is missing is said before all others
-/// are written, for which there may be too many.
+/// Returns whether an id of the program is this one in some iteration.
+bool is_named(const Program& program, const std::string& id) {
+  if (id.find(kAnyIndex) != id.npos)
+    return false;
+  const std::string own = without_indices(id);
+  return std::ranges::any_of(explainable(program),
+                             [&](std::string_view each) { return without_indices(each) == own; });
+}
+
+/// Refuses an id that cannot be explained. All iterations are written only for an id that needs
+/// them: there may be too many, which the run says.
 void check_known(const Scenario& scenario, const std::string& id, const Limits& limits) {
   std::string hint = iterations_hint(scenario.program, id);
   if (hint.empty()) {
-    const WrittenScenario all = written(scenario, LongLoops::WrittenOut, &limits);
-    const std::vector<std::string_view> known = explainable(all.scenario.program);
+    const bool named = is_named(scenario.program, id);
+    if (named && !beyond_limits(scenario.program, limits).empty())
+      return;
+    const WrittenScenario made =
+        written(scenario, named ? LongLoops::WrittenOut : LongLoops::LeftOut, &limits);
+    const std::vector<std::string_view> known = explainable(made.scenario.program);
     if (std::find(known.begin(), known.end(), id) != known.end())
       return;
     hint = did_you_mean(id, known);

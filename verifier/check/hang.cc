@@ -276,17 +276,21 @@ class WaitFor {
     Witness witness = {
         {fmt::format("device {}", device),
          fmt::format("waits in {} for a {} on device {}", quoted_name(op), missing, elsewhere)}};
+    if (elsewhere != device)
+      add_places(witness, {LogicalId(elsewhere)});
     for (const OpId id : program_.site(*op.site).ops)
       if (const Op& at_site = program_.op(id); side_of(at_site) != side_of(op))
         witness.emplace_back(std::string(given_name(at_site)),
                              fmt::format("has the pairs {}, and {} has {}", pairs_text(at_site),
                                          quoted_name(op), pairs_text(op)));
+    const Site& site = program_.site(*op.site);
+    const std::string at = site.named ? fmt::format(" at site {}", quoted(site.name)) : "";
     return failed(CheckKind::DeadlockFree, pointer_of(op),
                   fmt::format("The program cannot end: {} {} device {} {} device {}, where no {} "
-                              "{} it.{}",
+                              "{} it{}.{}",
                               quoted_name(op), sends ? "sends from" : "receives on", device,
                               sends ? "to" : "from", elsewhere, missing, sends ? "takes" : "sends",
-                              sends ? "" : token_text(op)),
+                              at, sends ? "" : token_text(op)),
                   std::move(witness));
   }
 

@@ -183,6 +183,22 @@ TEST_CASE("explain: an iteration that is missing, of a loop too long to be writt
                              "iterations 0 to 999999") != std::string::npos);
 }
 
+TEST_CASE("explain: of a loop too long to be written out, only ids that it has meet the limit") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("long.json", scenario(R"(
+    {"id": "l", "op": "fori_loop", "lower": 0, "upper": 1000000, "carry": {"h": "alpha"},
+     "body": [{"id": "s", "op": "add", "of": ["h", "beta"]}], "yield": {"h": "s"}},
+    {"id": "total", "op": "add", "of": ["l.h", "beta"]})"));
+  const auto error = [&](const char* id) { return ran({"run", file, "--explain", id}).err; };
+  CHECK(error("totl").find(" has no op or value \"totl\"; did you mean \"total\"?") !=
+        std::string::npos);
+  CHECK(error("l[7].t").find(" has no op or value \"l[7].t\"") != std::string::npos);
+  CHECK(error("l[].s").find(" has no op or value \"l[].s\"") != std::string::npos);
+  CHECK(error("l[7].s").find(
+            "to show any single run of an op, all iterations are written: expected at most 262144 "
+            "ops, got 1000001") != std::string::npos);
+}
+
 TEST_CASE("explain: a program that hangs has no instants, and says so") {
   const Ran run = ran({"run", in_tree("scenarios/two-programs-hang.json"), "--explain", "q1"});
   CHECK(run.outcome == Outcome::Fails);
