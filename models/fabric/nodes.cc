@@ -27,9 +27,19 @@ uint32_t Nodes::end_of(uint32_t node, uint32_t nic) const {
   return form_.rails ? nic * form_.nodes + node : node * form_.nics + nic;
 }
 
-std::pair<uint32_t, uint32_t> Nodes::nic_at(uint32_t end) const {
-  return form_.rails ? std::pair(end % form_.nodes, end / form_.nodes)
-                     : std::pair(end / form_.nics, end % form_.nics);
+Nodes::Nic Nodes::nic_of_end(uint32_t end) const {
+  return form_.rails ? Nic{end % form_.nodes, end / form_.nodes}
+                     : Nic{end / form_.nics, end % form_.nics};
+}
+
+std::optional<Nodes::Nic> Nodes::nic_at(VertexId vertex) const {
+  if (vertex.index() < devices())
+    return has_nic_vertices() ? std::nullopt
+                              : std::optional(Nic{node_of(vertex.index()), nic_of(vertex.index())});
+  const Place at = place(vertex);
+  return at.is_outside && at.vertex.index() < form_.outside->devices()
+             ? std::optional(nic_of_end(at.vertex.index()))
+             : std::nullopt;
 }
 
 Nodes::Place Nodes::place(VertexId id) const {
@@ -57,7 +67,7 @@ VertexId Nodes::outside_vertex(VertexId vertex) const {
   const uint32_t nics = has_nic_vertices() ? form_.nodes * form_.nics : 0;
   if (vertex.index() >= form_.outside->devices())
     return VertexId(first + nics + vertex.index() - form_.outside->devices());
-  const auto [node, nic] = nic_at(vertex.index());
+  const auto [node, nic] = nic_of_end(vertex.index());
   return VertexId(has_nic_vertices() ? first + node * form_.nics + nic : node * per_node_ + nic);
 }
 
@@ -98,7 +108,7 @@ std::string Nodes::switch_name(uint32_t index) const {
                        form_.inside->switch_name(at.vertex.index() - per_node_));
   const uint32_t ends = form_.outside->devices();
   if (at.vertex.index() < ends)
-    return fmt::format("node {} nic {}", at.node, nic_at(at.vertex.index()).second);
+    return fmt::format("node {} nic {}", at.node, nic_of_end(at.vertex.index()).index);
   const uint32_t number = at.vertex.index() - ends;
   const auto* const tree = dynamic_cast<const Tree*>(form_.outside.get());
   if (!form_.rails || tree == nullptr)
@@ -121,7 +131,7 @@ void Nodes::for_each_link_from(VertexId from, FunctionRef<void(LinkId)> visit) c
   };
   if (at.is_outside) {
     if (at.vertex.index() < form_.outside->devices()) {
-      const uint32_t first = at.node * per_node_ + nic_at(at.vertex.index()).second * per_nic_;
+      const uint32_t first = at.node * per_node_ + nic_of_end(at.vertex.index()).index * per_nic_;
       for (uint32_t device = first; device < first + per_nic_; ++device)
         visit(LinkId(nic_links_ + 2 * device + 1));
     }

@@ -324,6 +324,15 @@ class Nodes final : public Topology {
   uint32_t per_node() const { return per_node_; }
   /// Returns the number of the device's NIC in its node.
   uint32_t nic_of(uint32_t device) const { return device % per_node_ / per_nic_; }
+  /// A NIC of a node.
+  struct Nic {
+    uint32_t node = 0;
+    uint32_t index = 0;
+  };
+  /// Returns the NIC at which a link of the network begins or ends, if it is one there.
+  std::optional<Nic> nic_at(VertexId vertex) const;
+  /// Returns the node of a device, of a switch in a node, or of a NIC.
+  uint32_t node_at(VertexId vertex) const { return place(vertex).node; }
 
   uint32_t devices() const override { return form_.nodes * per_node_; }
   uint32_t switches() const override;
@@ -351,7 +360,7 @@ class Nodes final : public Topology {
   VertexId inside_vertex(uint32_t node, VertexId vertex) const;
   VertexId outside_vertex(VertexId vertex) const;
   uint32_t end_of(uint32_t node, uint32_t nic) const;  // the device outside
-  std::pair<uint32_t, uint32_t> nic_at(uint32_t end) const;
+  Nic nic_of_end(uint32_t end) const;
   bool append_inside(uint32_t node, VertexId from, VertexId to, std::optional<uint64_t> number,
                      Route& route) const;
   bool append_outside(VertexId from, VertexId to, std::optional<uint64_t> number,

@@ -25,7 +25,7 @@
 // multicasts: the switch takes D from each set and gives D to each.
 //
 // A group counts no links that its messages never cross. For ranks in one node these are the links
-// outside of it. For ranks along a line of a torus they are the links that leave the line, and in a
+// outside of it, and for ranks in several nodes those of NICs that none of them uses. For ranks along a line of a torus they are the links that leave the line, and in a
 // full mesh those to other devices. Which of the other links they cross is no rule of the fabric
 // but of an algorithm and of routes, which may be worse than they need be.
 //
@@ -77,7 +77,8 @@ struct Division {
 };
 
 /// Returns the links that messages between these ranks may cross, if the topology's rule leaves
-/// some out. Messages of a node's devices stay inside the node. Those of a line or plane of a torus
+/// some out. Messages of a node's devices stay inside the node. Those between nodes use the NICs
+/// that the route's rule names. Those of a line or plane of a torus
 /// stay in it, and those of a full mesh go straight. The result is empty if it may be any link, or
 /// if switches that join nodes reduce.
 std::optional<std::vector<LinkId>> links_among(const Fabric& fabric,

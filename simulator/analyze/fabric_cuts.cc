@@ -37,9 +37,13 @@ Division measured(const Fabric& fabric, const OpenLinks& links, Blocks block, ui
   return division;
 }
 
+/// Says whether links from vertices in no block count when a switch joins a block. They count for
+/// what is inside a node, and for a leaf only if it has more links down than up.
+enum class Votes : uint8_t { OfAll, OfBlocks };
+
 /// Lets switches that are in no block join the one from which most of what leads into them comes.
-/// Links from vertices in no block do not count. Returns whether any switch joined.
-bool join_switches(const Fabric& fabric, const OpenLinks& links, Blocks& block) {
+/// Returns whether any switch joined.
+bool join_switches(const Fabric& fabric, const OpenLinks& links, Votes which, Blocks& block) {
   // A majority, if there is one, is left over when links to different blocks cancel each other
   // (Boyer and Moore 1981). Another pass counts it.
   struct Vote {
@@ -52,7 +56,8 @@ bool join_switches(const Fabric& fabric, const OpenLinks& links, Blocks& block) 
   const auto for_each_vote = [&](auto visit) {
     for (const OpenLinks::Open& open : links.links)
       if (const uint32_t to = open.link.to.index();
-          to >= fabric.devices() && block[to] == kNone && block[open.link.from.index()] != kNone)
+          to >= fabric.devices() && block[to] == kNone &&
+          (which == Votes::OfAll || block[open.link.from.index()] != kNone))
         visit(votes[to - fabric.devices()], block[open.link.from.index()],
               open.link.bandwidth.count());
   };
@@ -73,7 +78,7 @@ bool join_switches(const Fabric& fabric, const OpenLinks& links, Blocks& block) 
   });
   bool joined = false;
   for (uint32_t s = 0; s < fabric.switches(); ++s)
-    if (Int128{votes[s].its} * 2 > votes[s].all) {
+    if (votes[s].block != kNone && Int128{votes[s].its} * 2 > votes[s].all) {
       block[fabric.devices() + s] = votes[s].block;
       joined = true;
     }
@@ -130,7 +135,7 @@ class Divider {
 
  private:
   void add(const std::function<uint32_t(uint32_t)>& block_of) {
-    constexpr int kRounds = 4;  // there are at most so many levels of switches
+    constexpr int kRounds = 8;  // two for each level of switches
     Blocks block(fabric_.vertices(), kNone);
     uint32_t count = 0;
     for (uint32_t d = 0; d < fabric_.devices(); ++d) {
@@ -140,8 +145,12 @@ class Divider {
     if (count < 2)
       return;
     divisions_.push_back(measured(fabric_, links_, block, count));
-    for (int round = 0; round < kRounds && join_switches(fabric_, links_, block); ++round)
+    for (int round = 0; round < kRounds; ++round) {
+      if (!join_switches(fabric_, links_, Votes::OfAll, block) &&
+          !join_switches(fabric_, links_, Votes::OfBlocks, block))
+        return;
       divisions_.push_back(measured(fabric_, links_, block, count));
+    }
   }
 
   void add_planes(const Torus& torus) {
@@ -188,6 +197,42 @@ Links links_of_plane(const Torus& torus, std::span<const uint32_t> devices) {
   return links;
 }
 
+/// Returns the links of a group over several nodes: those inside of its nodes, and those outside
+/// but for NICs by which none of its messages leaves or enters a node.
+std::vector<LinkId> links_over_nodes(const Nodes& nodes, std::span<const uint32_t> devices) {
+  const NodesForm& form = nodes.form();
+  std::vector<uint32_t> in_node(form.nodes);  // how many ranks each node has
+  std::vector<uint32_t> by_index(form.nics);  // how many ranks have a NIC of this index
+  std::vector<uint32_t> by_nic(size_t{form.nodes} * form.nics);
+  for (const uint32_t device : devices) {
+    const uint32_t node = nodes.node_of(device);
+    ++in_node[node];
+    ++by_index[nodes.nic_of(device)];
+    ++by_nic[node * form.nics + nodes.nic_of(device)];
+  }
+  const auto enters_by = [&](const Nodes::Nic& nic) {
+    return by_nic[nic.node * form.nics + nic.index] > 0;
+  };
+  const auto leaves_by = [&](const Nodes::Nic& nic) {
+    const uint32_t own = by_nic[nic.node * form.nics + nic.index];
+    return form.over_nodes ? in_node[nic.node] > 0 && by_index[nic.index] > own : own > 0;
+  };
+  std::vector<LinkId> links;
+  for (uint32_t l = 0; l < nodes.links(); ++l) {
+    const Link link = nodes.link(LinkId(l));
+    if (nodes.is_network(LinkId(l))) {
+      const std::optional<Nodes::Nic> from = nodes.nic_at(link.from);
+      const std::optional<Nodes::Nic> to = nodes.nic_at(link.to);
+      const bool forwards = from && to;  // other messages may cross a link between NICs
+      if (forwards || ((!from || leaves_by(*from)) && (!to || enters_by(*to))))
+        links.emplace_back(l);
+    } else if (in_node[nodes.node_at(link.from)] > 0) {
+      links.emplace_back(l);
+    }
+  }
+  return links;
+}
+
 /// As links_among of the header, for devices of a topology.
 Links links_among(const Topology& topology, std::span<const uint32_t> devices, bool has_cuts) {
   if (const auto* nodes = dynamic_cast<const Nodes*>(&topology)) {
@@ -197,7 +242,7 @@ Links links_among(const Topology& topology, std::span<const uint32_t> devices, b
       if (nodes->node_of(device) == node)
         inside.push_back(device % nodes->per_node());
     if (inside.size() < devices.size())
-      return std::nullopt;
+      return has_cuts ? Links() : links_over_nodes(*nodes, devices);
     const Topology& within = *nodes->form().inside;
     Links links = links_among(within, inside, has_cuts);
     if (!links) {

@@ -217,6 +217,45 @@ TEST_CASE("bounds: the NICs of a node limit what it exchanges with others") {
   CHECK(ran.bound->links.size() == 8);
 }
 
+/// Returns nodes of 8 devices behind a fast switch, each with a NIC on a rail of its own.
+Fabric rails(uint32_t nodes, std::vector<TreeLevel> rail, uint32_t trees, bool over_nodes) {
+  const LinkFigures inside{BytesPerSecond(4500 * kGBps), Duration()};
+  NodesForm form{nodes, std::make_shared<const Tree>(std::vector<TreeLevel>{{8, 1, 1, inside}}),
+                 8,     nullptr,
+                 true,  over_nodes,
+                 {}};
+  form.outside = std::make_shared<const Tree>(std::move(rail), trees);
+  return Fabric(std::make_shared<const Nodes>(std::move(form)));
+}
+
+TEST_CASE("bounds: of ranks on one rail, only the NICs of that rail count") {
+  for (const bool over_nodes : {false, true}) {
+    // One rank on each of 2 nodes, or two of 4, which send by as many NICs.
+    const Fabric fabric = rails(2, {{2, 1, 1, kFifty}}, 8, over_nodes);
+    const std::optional<Timed> one = try_timed(fabric, psum(8000, "ring"), {{"x", 2}, {"y", 8}});
+    REQUIRE(one.has_value());
+    CHECK(one->bound->cut == at_50(8000));
+    CHECK(one->bound->links.size() == 1);
+    const std::optional<Timed> two = try_timed(fabric, psum(8000, "ring"), {{"x", 4}, {"y", 4}});
+    REQUIRE(two.has_value());
+    CHECK(two->bound->cut == at_50(8000 / 2));
+  }
+}
+
+TEST_CASE("bounds: the NICs of a node limit it, however many spines a leaf with one of them has") {
+  for (const uint32_t spines : {1U, 2U, 8U}) {
+    const Fabric fabric = rails(2, {{1, 1, 1, kFifty}, {16, spines, 1, kFifty}}, 1, true);
+    const Timed ran =
+        timed(fabric, {"all_to_all",
+                       {{"split_axis", int64_t{0}}, {"concat_axis", int64_t{0}}, {"tiled", true}},
+                       {16 * 1000},
+                       {},
+                       Dtype::U8});
+    // 8 ranks send 1000 bytes to each of 8 in the other node, by 8 NICs.
+    CHECK(ran.bound->cut == at_50(8 * 8 * 1000 / 8));
+  }
+}
+
 TEST_CASE("bounds: a group counts the links that its messages may cross") {
   const auto bound = [](const Fabric& fabric, std::vector<Axis> axes,
                         const std::string& algorithm) {
