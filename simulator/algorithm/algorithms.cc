@@ -132,7 +132,7 @@ std::pair<Form, int64_t> form_of(const ScheduleRequest& request) {
   }
 }
 
-/// Each channel of a ring goes round the ranks in an order of the layout.
+/// Each channel of a ring or of a chain goes round the ranks in an order of the layout.
 uint32_t one_an_order(const Layout& layout) {
   return std::max<uint32_t>(1, static_cast<uint32_t>(layout.orders.size()));
 }
@@ -257,7 +257,7 @@ OwnedSchedule make_broadcast(const ScheduleRequest& request) {
 
 OwnedSchedule make_chain(const ScheduleRequest& request) {
   return std::make_unique<ChainSchedule>(request.nodes, request.elements, request.source,
-                                         request.transport);
+                                         request.transport, request.layout.orders);
 }
 
 /// Returns the pairs of a permutation.
@@ -415,7 +415,8 @@ std::span<const Algorithm> algorithms() {
          .misfit = misfit,
          .make = make_chain,
          .channel_use = ChannelUse::EvenSharesForEachRank,
-         .pieces = kPiecesOfChain},
+         .pieces = kPiecesOfChain,
+         .own_channels = one_an_order},
         {.name = "in_switch",
          .summary = "the switch folds what the ranks send, and sends them copies",
          .kinds = kInSwitch,

@@ -50,8 +50,8 @@ struct Layout {
   uint32_t together = 1;
   /// The sizes of the axes of a torus that the ranks fill, row-major. It is empty elsewhere.
   SharedList<uint32_t> axes = {};
-  /// The orders of the ranks in which rings use different links: channel c of a ring has order c
-  /// mod their number. If there are none, rings go by rank.
+  /// The orders of the ranks in which rings use different links: channel c of a ring or of a chain
+  /// has order c mod their number. If there are none, they go by rank.
   SharedList<SharedList<uint32_t>> orders = {};
 
   friend bool operator==(const Layout&, const Layout&) = default;

@@ -1,9 +1,9 @@
 #pragma once
 
 // A `ChainSchedule` broadcasts along a chain, as NCCL's ring broadcast does
-// (src/device/broadcast.h). The ranks stand in a chain that begins at the source, in rank order and
-// round the group. Each rank receives the message of the rank before it, stores it and sends it on
-// to the next.
+// (src/device/broadcast.h). The ranks stand in a chain that begins at the source, in the order of
+// the channel and round the group. Each rank receives the message of the rank before it, stores it
+// and sends it on to the next.
 //
 // If messages are cut to slots, a rank sends one piece while it receives the next. Let a message
 // that has its link to itself take t plus the latency of the link. With enough slots for the
@@ -17,6 +17,7 @@
 #include "models/base/check.h"
 #include "models/base/compiler.h"
 #include "simulator/algorithm/chunks.h"
+#include "simulator/algorithm/ring.h"
 #include "simulator/schedule/schedule.h"
 
 namespace orrery {
@@ -27,8 +28,12 @@ namespace orrery {
 class ChainSchedule final : public Schedule {
  public:
   /// Requires that `source` is one of the nodes.
-  ChainSchedule(uint32_t nodes, int64_t count, Node source, Transport transport)
-      : nodes_(nodes), source_(source), parts_(count, transport.channels) {
+  ChainSchedule(uint32_t nodes, int64_t count, Node source, Transport transport,
+                const SharedList<SharedList<uint32_t>>& orders = {})
+      : nodes_(nodes),
+        source_(source),
+        parts_(count, transport.channels),
+        orders_(nodes, orders, transport.channels, transport.channels) {
     ORRERY_CHECK(source.index() < nodes && transport.channels > 0 && transport.slots > 0,
                  "a chain begins at a node");
     extent_.nodes = nodes;
@@ -55,21 +60,23 @@ class ChainSchedule final : public Schedule {
     if (ref.node == source_)
       step.source = Slice{Area::Input, first, count};
     else
-      step.from = previous(ref.node);
-    if (sends(ref.node))
-      step.to = next(ref.node);
+      step.from = orders_.before(ref.node, ref.channel);
+    if (sends(ref.node, ref.channel))
+      step.to = orders_.after(ref.node, ref.channel);
     step.target = Slice{Area::Output, first, count};
     return step;
   }
 
   ORRERY_ALWAYS_INLINE StepRef peer(StepRef ref, Half half) const override {
-    return {half == Half::Send ? next(ref.node) : previous(ref.node), ref.channel, 0};
+    return {half == Half::Send ? orders_.after(ref.node, ref.channel)
+                               : orders_.before(ref.node, ref.channel),
+            ref.channel, 0};
   }
 
   void for_each_receiver(Node node, Channel channel,
                          FunctionRef<void(const Sent&)> visit) const override {
-    if (sends(node))
-      visit(Sent{next(node), 1, parts_.count(channel.index())});
+    if (sends(node, channel))
+      visit(Sent{orders_.after(node, channel), 1, parts_.count(channel.index())});
   }
 
   int64_t largest_message() const override { return nodes_ == 1 ? 0 : parts_.largest(); }
@@ -78,18 +85,13 @@ class ChainSchedule final : public Schedule {
   std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:
-  Node next(Node node) const {
-    return node.index() + 1 == nodes_ ? Node(0) : Node(node.index() + 1);
-  }
-  Node previous(Node node) const {
-    return node.index() == 0 ? Node(nodes_ - 1) : Node(node.index() - 1);
-  }
   /// Returns true for each node but the last of the chain.
-  bool sends(Node node) const { return next(node) != source_; }
+  bool sends(Node node, Channel channel) const { return orders_.after(node, channel) != source_; }
 
   uint32_t nodes_;
   Node source_;
   Split parts_;  // per channel
+  RankOrders orders_;
   Extent extent_;
 };
 

@@ -34,6 +34,55 @@
 
 namespace orrery {
 
+/// RankOrders has the orders in which the channels of a ring, or of a chain, go round the ranks:
+/// the first rank of an order follows the last.
+class RankOrders {
+ public:
+  /// Each order has each rank once (Layout::orders). If there are none, each channel goes by rank.
+  /// Channel c has order c mod `onward`, mod the number of orders.
+  RankOrders(uint32_t ranks, const SharedList<SharedList<uint32_t>>& orders, uint32_t channels,
+             uint32_t onward)
+      : ranks_(ranks) {
+    for (const SharedList<uint32_t>& order : orders) {
+      ORRERY_CHECK(order.size() == ranks, "an order has each rank");
+      Order& made = orders_.emplace_back();
+      made.places.resize(ranks);
+      for (const uint32_t rank : order) {
+        made.places[rank] = static_cast<uint32_t>(made.ranks.size());
+        made.ranks.push_back(rank);
+      }
+    }
+    for (uint32_t c = 0; c < channels && !orders_.empty(); ++c)
+      order_of_.push_back(c % onward % orders_.size());
+  }
+
+  ORRERY_ALWAYS_INLINE uint32_t place_of(Node rank, Channel channel) const {
+    return orders_.empty() ? rank.index() : order(channel).places[rank.index()];
+  }
+  ORRERY_ALWAYS_INLINE Node rank_at(uint32_t place, Channel channel) const {
+    return Node(orders_.empty() ? place : order(channel).ranks[place]);
+  }
+  ORRERY_ALWAYS_INLINE Node after(Node rank, Channel channel) const {
+    const uint32_t place = place_of(rank, channel);
+    return rank_at(place + 1 == ranks_ ? 0 : place + 1, channel);
+  }
+  ORRERY_ALWAYS_INLINE Node before(Node rank, Channel channel) const {
+    const uint32_t place = place_of(rank, channel);
+    return rank_at(place == 0 ? ranks_ - 1 : place - 1, channel);
+  }
+
+ private:
+  struct Order {
+    std::vector<uint32_t> ranks;
+    std::vector<uint32_t> places;  // of each rank
+  };
+  const Order& order(Channel channel) const { return orders_[order_of_[channel.index()]]; }
+
+  uint32_t ranks_;
+  std::vector<Order> orders_;
+  std::vector<size_t> order_of_;  // per channel, if there are orders
+};
+
 /// A RingSchedule splits `count` canonical elements into one chunk per rank, and each chunk into
 /// one piece per channel. Every channel is a ring for its pieces. An all-reduce has `count`
 /// elements in and out. A reduce-scatter has `count` in and the node's own chunk out, an all-gather
@@ -66,7 +115,9 @@ class RingSchedule final : public Schedule {
         first_chunk_(form == Form::ReduceScatter ? 1 : 0),
         onward_(transport.channels),
         combine_(combine),
-        chunks_(count, nodes) {
+        chunks_(count, nodes),
+        orders_(nodes, orders, transport.channels * (ways == Ways::Both ? 2 : 1),
+                transport.channels) {
     ORRERY_CHECK(nodes > 0 && transport.channels > 0 && transport.slots > 0, "a ring has a node");
     ORRERY_CHECK((combine == Combine::None) == (form == Form::AllGather), "a gather only moves");
     extent_.channels = transport.channels * (ways == Ways::Both ? 2 : 1);
@@ -77,17 +128,6 @@ class RingSchedule final : public Schedule {
       };
       pieces_.push_back({piece(chunks_.smallest()), piece(chunks_.largest())});
     }
-    for (const SharedList<uint32_t>& order : orders) {
-      ORRERY_CHECK(order.size() == nodes, "an order has each rank");
-      Order& ranks = orders_.emplace_back();
-      ranks.places.resize(nodes);
-      for (const uint32_t rank : order) {
-        ranks.places[rank] = static_cast<uint32_t>(ranks.ranks.size());
-        ranks.ranks.push_back(rank);
-      }
-    }
-    for (uint32_t c = 0; c < extent_.channels && !orders_.empty(); ++c)
-      order_of_.push_back(c % onward_ % orders_.size());
     extent_.nodes = nodes;
     extent_.slots = transport.slots;
     extent_.window = std::min(transport.slots, last_ + 1);
@@ -181,47 +221,27 @@ class RingSchedule final : public Schedule {
     int64_t count;
   };
 
-  /// An order of the ranks, and the place of each rank in it.
-  struct Order {
-    std::vector<uint32_t> ranks;
-    std::vector<uint32_t> places;
-  };
-
   bool goes_back(Channel channel) const { return channel.index() >= onward_; }
-  const Order& order(Channel channel) const { return orders_[order_of_[channel.index()]]; }
 
   Node next(Node node, Channel channel) const {
-    return goes_back(channel) ? before(node, channel) : after(node, channel);
+    return goes_back(channel) ? orders_.before(node, channel) : orders_.after(node, channel);
   }
   Node previous(Node node, Channel channel) const {
-    return goes_back(channel) ? after(node, channel) : before(node, channel);
-  }
-  Node after(Node node, Channel channel) const {
-    const uint32_t place = place_of(node, channel);
-    return rank_at(place + 1 == nodes_ ? 0 : place + 1, channel);
-  }
-  Node before(Node node, Channel channel) const {
-    const uint32_t place = place_of(node, channel);
-    return rank_at(place == 0 ? nodes_ - 1 : place - 1, channel);
-  }
-  uint32_t place_of(Node node, Channel channel) const {
-    return orders_.empty() ? node.index() : order(channel).places[node.index()];
-  }
-  Node rank_at(uint32_t place, Channel channel) const {
-    return Node(orders_.empty() ? place : order(channel).ranks[place]);
+    return goes_back(channel) ? orders_.after(node, channel) : orders_.before(node, channel);
   }
 
   /// A node gets its chunks in falling order: (place - first_chunk - index) mod n, where index <
   /// 2n.
   int64_t chunk_at(StepRef ref) const {
     const bool back = goes_back(ref.channel);
-    int64_t chunk = mirrored_if(back, place_of(ref.node, ref.channel)) - first_chunk_ - ref.index;
+    int64_t chunk =
+        mirrored_if(back, orders_.place_of(ref.node, ref.channel)) - first_chunk_ - ref.index;
     if (chunk < 0)
       chunk += nodes_;
     if (chunk < 0)
       chunk += nodes_;
     chunk = mirrored_if(back, chunk);
-    return orders_.empty() ? chunk : order(ref.channel).ranks[static_cast<size_t>(chunk)];
+    return orders_.rank_at(static_cast<uint32_t>(chunk), ref.channel).index();
   }
   int64_t mirrored_if(bool back, int64_t number) const {
     return back ? nodes_ - 1 - number : number;
@@ -236,8 +256,7 @@ class RingSchedule final : public Schedule {
   Combine combine_;
   Split chunks_;
   std::vector<std::array<Piece, 2>> pieces_;  // per channel: of a smaller and of a larger chunk
-  std::vector<Order> orders_;                 // none: by rank
-  std::vector<size_t> order_of_;              // per channel, if there are orders
+  RankOrders orders_;
   Extent extent_;
 };
 

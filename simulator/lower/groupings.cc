@@ -59,33 +59,73 @@ std::vector<uint32_t> way_through(const Topology& inside, uint32_t share) {
   return way;
 }
 
-/// Returns an order for each NIC of a node. Order k enters the first node by the rank of NIC k and
-/// goes round the node (way_through). It enters the next node by the rank with the same number as
-/// that by which it left. That node it goes through the other way round, so its last rank has the
-/// number of the first node's first. So messages stay on their rail, and each NIC takes and sends
-/// those of one order, except on the way from the last of an odd number of nodes to the first. As
-/// NCCL's rings do, the orders of all channels go through the nodes in the same order.
-SharedList<SharedList<uint32_t>> orders_by_nic(const Nodes& nodes, std::span<const VertexId> ranks,
-                                               uint32_t together) {
-  const auto all = static_cast<uint32_t>(ranks.size());
-  if (together <= 1 || together >= all)
+/// Returns the ranks of each node, in group order. The nodes come in the order of their first
+/// ranks.
+std::vector<std::vector<uint32_t>> ranks_by_node(const Nodes& nodes,
+                                                 std::span<const VertexId> ranks) {
+  std::vector<std::vector<uint32_t>> by_node;
+  std::map<uint32_t, size_t> number;  // of a node
+  for (uint32_t rank = 0; rank < ranks.size(); ++rank) {
+    const auto [known, is_new] =
+        number.try_emplace(nodes.node_of(ranks[rank].index()), by_node.size());
+    if (is_new)
+      by_node.emplace_back();
+    by_node[known->second].push_back(rank);
+  }
+  return by_node;
+}
+
+/// Returns how many orders use the NICs of each node evenly: as many as a node has NICs, if that is
+/// a multiple of what each other node has. Otherwise the node with the fewest NICs limits them.
+size_t count_orders(const std::vector<std::vector<size_t>>& starts) {
+  const auto [fewest, most] = std::ranges::minmax(
+      starts, {}, [](const std::vector<size_t>& of_node) { return of_node.size(); });
+  const size_t all = most.size();
+  const bool even = std::ranges::all_of(
+      starts, [&](const std::vector<size_t>& of_node) { return all % of_node.size() == 0; });
+  return even ? all : fewest.size();
+}
+
+/// Returns orders that use the NICs of a group over several nodes. Order k enters the first node by
+/// the rank of NIC k and goes round the node (way_through). It enters the next node by the rank
+/// with the same number as that by which it left. That node it goes through the other way round, so
+/// its last rank has the number of the first node's first. So messages stay on their rail, and each
+/// NIC takes and sends those of one order, except on the way from the last of an odd number of
+/// nodes to the first. Nodes may have different numbers of ranks: then each order enters and leaves
+/// a node by the NIC after that of the order before. As NCCL's rings do, the orders of all channels
+/// go through the nodes in the same order.
+///
+/// There are no orders if there would be one, and the ranks of each node already follow each other.
+SharedList<SharedList<uint32_t>> orders_by_nic(const Nodes& nodes,
+                                               std::span<const VertexId> ranks) {
+  const std::vector<std::vector<uint32_t>> by_node = ranks_by_node(nodes, ranks);
+  if (by_node.size() == ranks.size())
     return {};
-  std::vector<uint32_t> starts;  // the first rank of each NIC
-  std::set<uint32_t> seen;
-  for (uint32_t rank = 0; rank < together; ++rank)
-    if (seen.insert(nodes.nic_of(ranks[rank].index())).second)
-      starts.push_back(rank);
-  if (starts.size() == 1)
+  std::vector<std::vector<size_t>> starts;  // per node: the first rank of each NIC
+  bool follow = true;
+  for (const std::vector<uint32_t>& of_node : by_node) {
+    std::set<uint32_t> seen;
+    starts.emplace_back();
+    for (size_t i = 0; i < of_node.size(); ++i)
+      if (seen.insert(nodes.nic_of(ranks[of_node[i]].index())).second)
+        starts.back().push_back(i);
+    follow = follow && of_node.back() - of_node.front() + 1 == of_node.size();
+  }
+  const size_t count = count_orders(starts);
+  if (count == 1 && follow)
     return {};
   std::vector<SharedList<uint32_t>> orders;
-  for (const uint32_t start : starts) {
+  for (size_t k = 0; k < count; ++k) {
     std::vector<uint32_t> order;
-    for (uint32_t first = 0; first < all; first += together) {
-      const uint32_t share = std::min(together, all - first);
-      const bool back = first / together % 2 == 1;
-      const std::vector<uint32_t> way = way_through(*nodes.form().inside, share);
-      for (uint32_t i = 0; i < share; ++i)
-        order.push_back(first + (start + way[back ? share - 1 - i : i]) % share);
+    for (size_t n = 0; n < by_node.size(); ++n) {
+      const std::vector<uint32_t>& of_node = by_node[n];
+      const size_t start = starts[n][k % starts[n].size()];
+      std::vector<uint32_t> way =
+          way_through(*nodes.form().inside, static_cast<uint32_t>(of_node.size()));
+      if (n % 2 == 1)
+        std::ranges::reverse(way);
+      for (const uint32_t step : way)
+        order.push_back(of_node[(start + step) % of_node.size()]);
     }
     orders.emplace_back(std::move(order));
   }
@@ -310,7 +350,7 @@ Layout layout_of(const Fabric& fabric, std::span<const VertexId> ranks) {
     layout.together = ranks_together(*nodes, ranks);
     layout.orders = layout.together >= ranks.size()
                         ? orders_by_links(*nodes->form().inside, fabric, ranks)
-                        : orders_by_nic(*nodes, ranks, layout.together);
+                        : orders_by_nic(*nodes, ranks);
   } else if (const auto* const torus = dynamic_cast<const Torus*>(&fabric.topology())) {
     layout.axes = filled_axes(*torus, ranks);
   } else {

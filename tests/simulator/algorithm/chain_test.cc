@@ -2,7 +2,11 @@
 
 #include "simulator/algorithm/chain.h"
 
+#include <iterator>
 #include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -20,15 +24,34 @@ struct Case {
   int64_t count;
   Node source;
   Transport transport;
+  SharedList<SharedList<uint32_t>> orders;
 
   std::unique_ptr<const ChainSchedule> make() const {
-    return std::make_unique<const ChainSchedule>(nodes, count, source, transport);
+    return std::make_unique<const ChainSchedule>(nodes, count, source, transport, orders);
   }
 };
 
+/// Returns up to two orders of the ranks.
+SharedList<SharedList<uint32_t>> any_orders(uint32_t ranks) {
+  std::vector<SharedList<uint32_t>> orders;
+  for (uint32_t order = in_range(0U, 3U); order > 0; --order) {
+    std::vector<uint32_t> left(ranks);
+    std::iota(left.begin(), left.end(), 0U);
+    std::vector<uint32_t> ranks_in_order;
+    while (!left.empty()) {
+      const auto next = left.begin() + in_range<ptrdiff_t>(0, std::ssize(left));
+      ranks_in_order.push_back(*next);
+      left.erase(next);
+    }
+    orders.emplace_back(std::move(ranks_in_order));
+  }
+  return orders;
+}
+
 Case any_case() {
   const auto nodes = in_range(1U, 18U);
-  return {nodes, in_range<int64_t>(0, 201), Node(in_range(0U, nodes)), any_transport()};
+  return {nodes, in_range<int64_t>(0, 201), Node(in_range(0U, nodes)), any_transport(),
+          any_orders(nodes)};
 }
 
 TEST_CASE("chain: every rank gets the source's elements, from any source, whole and cut") {
@@ -75,6 +98,20 @@ TEST_CASE("chain: the steps of 4 ranks from rank 2, 5 elements on 2 channels") {
   CHECK(last.target == second);
   CHECK(last.from == Node(0));
   CHECK(!last.to);
+}
+
+TEST_CASE("chain: each channel goes on from the source in its own order") {
+  Transport transport;
+  transport.channels = 2;
+  const std::vector<SharedList<uint32_t>> orders = {SharedList<uint32_t>({0, 2, 1}),
+                                                    SharedList<uint32_t>({0, 1, 2})};
+  const ChainSchedule chain(3, 6, Node(2), transport, orders);
+  CHECK(chain.step({Node(2), Channel(0), 0}).to == Node(1));
+  CHECK(chain.step({Node(1), Channel(0), 0}).to == Node(0));
+  CHECK(!chain.step({Node(0), Channel(0), 0}).to);
+  CHECK(chain.step({Node(2), Channel(1), 0}).to == Node(0));
+  CHECK(chain.step({Node(0), Channel(1), 0}).to == Node(1));
+  CHECK(!chain.step({Node(1), Channel(1), 0}).to);
 }
 
 TEST_CASE("chain: a group of one copies and sends nothing") {

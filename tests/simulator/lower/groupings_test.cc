@@ -62,14 +62,21 @@ TEST_CASE("groupings: how many consecutive ranks are on each node") {
   CHECK(together({0, 1, 2}) == 3);
 }
 
-std::vector<std::vector<uint32_t>> orders(const Fabric& fabric, uint32_t ranks) {
-  std::vector<VertexId> vertices;
-  for (uint32_t r = 0; r < ranks; ++r)
-    vertices.emplace_back(r);
+/// Returns the orders of a group of these devices.
+std::vector<std::vector<uint32_t>> orders(const Fabric& fabric,
+                                          const std::vector<uint32_t>& members) {
+  const SharedList<VertexId> ranks = vertices_of(group(members));
   std::vector<std::vector<uint32_t>> lists;
-  for (const SharedList<uint32_t>& order : layout_of(fabric, vertices).orders)
+  for (const SharedList<uint32_t>& order : layout_of(fabric, {ranks.begin(), ranks.size()}).orders)
     lists.emplace_back(order.begin(), order.end());
   return lists;
+}
+
+/// Returns those of the first devices.
+std::vector<std::vector<uint32_t>> orders(const Fabric& fabric, uint32_t ranks) {
+  std::vector<uint32_t> members(ranks);
+  std::iota(members.begin(), members.end(), 0U);
+  return orders(fabric, members);
 }
 
 TEST_CASE("groupings: each NIC begins an order that enters and leaves each node once by it") {
@@ -98,8 +105,57 @@ TEST_CASE("groupings: each NIC begins an order that enters and leaves each node 
 
 TEST_CASE("groupings: a group within one node, or with one rank a node, goes by rank") {
   CHECK(orders(nodes_of_four(3), 4).empty());
-  const Fabric fabric = nodes_of_four(3);
-  CHECK(layout_of(fabric, std::vector{VertexId(1), VertexId(5), VertexId(9)}).orders.empty());
+  CHECK(orders(nodes_of_four(3), {1, 5, 9}).empty());
+}
+
+/// Returns how often the orders lead out of a node by the NIC of each device, and into one.
+std::pair<std::map<uint32_t, int>, std::map<uint32_t, int>> crossings(
+    const std::vector<std::vector<uint32_t>>& orders, const std::vector<uint32_t>& members) {
+  std::map<uint32_t, int> out;
+  std::map<uint32_t, int> in;
+  for (const std::vector<uint32_t>& order : orders) {
+    CHECK(std::set<uint32_t>(order.begin(), order.end()).size() == members.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      const uint32_t from = members[order[i]];
+      const uint32_t to = members[order[(i + 1) % order.size()]];
+      if (from / 4 == to / 4)
+        continue;
+      ++out[from];
+      ++in[to];
+    }
+  }
+  return {out, in};
+}
+
+TEST_CASE(
+    "groupings: ranks of a node that do not follow each other have the same orders of devices") {
+  // As a group over the axes of a mesh in the other order.
+  const std::vector<uint32_t> across = {0, 4, 1, 5, 2, 6, 3, 7};
+  std::vector<std::vector<uint32_t>> devices = orders(nodes_of_four(2), across);
+  for (std::vector<uint32_t>& order : devices)
+    for (uint32_t& rank : order)
+      rank = across[rank];
+  CHECK(devices == orders(nodes_of_four(2), 8));
+}
+
+TEST_CASE(
+    "groupings: each order leaves and enters a node once, each by another NIC if it has enough") {
+  // Three ranks on one node and four on the other: three orders, which use three NICs of each.
+  for (const std::vector<uint32_t>& members :
+       {std::vector<uint32_t>{0, 1, 2, 4, 5, 6, 7}, std::vector<uint32_t>{4, 5, 6, 7, 1, 2, 3}}) {
+    const auto found = orders(nodes_of_four(2), members);
+    CHECK(found.size() == 3);
+    const auto [out, in] = crossings(found, members);
+    CHECK(out.size() == 6);
+    CHECK(in.size() == 6);
+  }
+  // Four and two: four orders, of which two share each NIC of the second node.
+  const std::vector<uint32_t> members = {0, 1, 2, 3, 4, 5};
+  const auto found = orders(nodes_of_four(2), members);
+  CHECK(found.size() == 4);
+  const auto [out, in] = crossings(found, members);
+  CHECK(out == std::map<uint32_t, int>{{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 2}, {5, 2}});
+  CHECK(in == out);
 }
 
 /// Returns how many of the orders use each link between ranks of one node.
