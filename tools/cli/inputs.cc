@@ -129,13 +129,13 @@ Cluster cluster_named(std::string_view option, const std::string& name) {
 
 Cluster cluster_given(std::string_view option, const std::string& name_or_file,
                       const Limits& limits) {
-  const bool is_object = name_or_file.starts_with('{');
+  const bool is_json = name_or_file.starts_with('{') || name_or_file.starts_with('"');
   std::error_code error;
-  if (!is_object && (catalog_cluster(name_or_file) ||
-                     (name_or_file != "-" && !std::filesystem::exists(name_or_file, error))))
+  if (!is_json && (catalog_cluster(name_or_file) ||
+                   (name_or_file != "-" && !std::filesystem::exists(name_or_file, error))))
     return cluster_named(option, name_or_file);
-  const std::string text = is_object ? name_or_file : load_text(name_or_file, limits);
-  Diagnostics diagnostics(is_object ? std::string(option) : name_or_file);
+  const std::string text = is_json ? name_or_file : load_text(name_or_file, limits);
+  Diagnostics diagnostics(is_json ? std::string(option) : name_or_file);
   const Document document(text, diagnostics, limits);
   std::optional<ClusterReading> read;
   if (const std::optional<DocumentNode> root = document.root()) {

@@ -50,8 +50,8 @@ std::vector<std::string> json_files(const std::vector<std::string>& paths, std::
 /// Returns a cluster of the catalog. `option` is where the user named it.
 Cluster cluster_named(std::string_view option, const std::string& name);
 
-/// Returns a cluster of the catalog, of a file in the catalog's format, or of a text in this
-/// format, which begins with "{".
+/// Returns a cluster of the catalog, of a file in the catalog's format, or of a JSON text as a
+/// scenario has it: an object, or a name in quotes.
 Cluster cluster_given(std::string_view option, const std::string& name_or_file,
                       const Limits& limits);
 

@@ -249,6 +249,7 @@ TEST_CASE("show topology: a scenario, and its cluster's errors") {
         "CLUSTER: the catalog has no \"h100\"; `orrery show catalog` lists what it has\n");
   const Ran object = ran({"show", "topology", R"({"catalog": "h100-sxm-8"})"});
   CHECK(object.err == "CLUSTER:1:1: missing key \"nodes\"\n");
+  CHECK(shown("\"h100-sxm-8\"") == shown("h100-sxm-8"));  // as a scenario has it
 }
 
 TEST_CASE("show topology: what would take long is not looked for") {
