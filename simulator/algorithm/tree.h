@@ -69,6 +69,10 @@ class TreeSchedule final : public Schedule {
     for (uint32_t lane = 0; lane < unlike; ++lane)
       for (uint32_t node = 0; node < nodes; ++node)
         places_.push_back(find_place(Node(node), lane));
+    for (uint32_t channel = 0; channel < extent_.channels; ++channel) {
+      const uint32_t lane = channel % lanes_;
+      uses_.push_back({lane, channel / lanes_, size_t{lane % unlike} * nodes});
+    }
   }
 
   /// Returns how many channels a rank has, with so many channels of the transport.
@@ -79,35 +83,34 @@ class TreeSchedule final : public Schedule {
   const Extent& extent() const override { return extent_; }
 
   uint32_t steps(Node node, Channel channel) const override {
-    const Place& place = place_of(node, lane(channel));
+    const Place& place = place_of(node, channel);
     if (is_up(channel))
       return std::max(place.count, 1U);
     return (receives(place, channel) ? 1 : 0) + (child(channel) < place.count ? 1 : 0);
   }
 
   Step step(StepRef ref) const override {
-    const Place& place = place_of(ref.node, lane(ref.channel));
+    const Place& place = place_of(ref.node, ref.channel);
     return is_up(ref.channel) ? up(ref, place) : down(ref, place);
   }
 
   StepRef peer(StepRef ref, Half half) const override {
-    const uint32_t lane = this->lane(ref.channel);
-    const Place& place = place_of(ref.node, lane);
+    const Place& place = place_of(ref.node, ref.channel);
     if (is_up(ref.channel)) {
       if (half == Half::Send)
         return {*place.parent, ref.channel, place.index};
       const Node from = place.children[ref.index];
-      return {from, ref.channel, std::max(place_of(from, lane).count, 1U) - 1};
+      return {from, ref.channel, std::max(place_of(from, ref.channel).count, 1U) - 1};
     }
     if (half == Half::Send)
       return {place.children[child(ref.channel)], ref.channel, 0};
     return {*place.parent, ref.channel,
-            receives(place_of(*place.parent, lane), ref.channel) ? 1U : 0U};
+            receives(place_of(*place.parent, ref.channel), ref.channel) ? 1U : 0U};
   }
 
   void for_each_receiver(Node node, Channel channel,
                          FunctionRef<void(const Sent&)> visit) const override {
-    const Place& place = place_of(node, lane(channel));
+    const Place& place = place_of(node, channel);
     const int64_t count = parts_.count(lane(channel));
     if (is_up(channel)) {
       if (place.parent)
@@ -136,9 +139,9 @@ class TreeSchedule final : public Schedule {
   };
 
   bool is_up(Channel channel) const { return channel.index() < lanes_; }
-  uint32_t lane(Channel channel) const { return channel.index() % lanes_; }
+  uint32_t lane(Channel channel) const { return uses_[channel.index()].lane; }
   /// Returns for which child a channel down is.
-  uint32_t child(Channel channel) const { return channel.index() / lanes_ - 1; }
+  uint32_t child(Channel channel) const { return uses_[channel.index()].turn - 1; }
   bool receives(const Place& place, Channel channel) const {
     return place.parent && place.index == child(channel);
   }
@@ -170,11 +173,19 @@ class TreeSchedule final : public Schedule {
   }
   Node head(uint32_t number, uint32_t lane) const { return rank(machine(number, lane), lane, 0); }
 
-  /// Returns the place of a rank in a lane. If all machines have as many ranks, only the first
-  /// 2 x together lanes differ: in these, each rank of a machine is once the first of its chain in
-  /// both trees.
-  const Place& place_of(Node node, uint32_t lane) const {
-    return places_[lane * size_t{nodes_} % places_.size() + node.index()];
+  /// A Use says what a channel does. It is worked out once, without divisions for each message.
+  struct Use {
+    uint32_t lane = 0;
+    uint32_t turn = 0;  // 0: up; else down, to the child before this number
+    /// The place of rank 0 in the lane. If all machines have as many ranks, only the first 2 x
+    /// together lanes differ: in these, each rank of a machine is once the first of its chain in
+    /// both trees.
+    size_t places = 0;
+  };
+
+  /// Returns the place of a rank in the lane of a channel.
+  const Place& place_of(Node node, Channel channel) const {
+    return places_[uses_[channel.index()].places + node.index()];
   }
 
   Place find_place(Node node, uint32_t lane) const {
@@ -253,6 +264,7 @@ class TreeSchedule final : public Schedule {
   Combine combine_;
   Split parts_;                // per lane
   std::vector<Place> places_;  // lane by lane, of the lanes that differ; in each, by node
+  std::vector<Use> uses_;      // per channel
   Extent extent_;
 };
 
