@@ -496,8 +496,18 @@ class Run {
   void check_expectations() {
     const std::string undecided = undecided_.empty() ? undecided_values_ : undecided_;
     const std::vector<Check> so_far = report_.checks;
-    const Evidence evidence{scenario_,      lowered(), report_.memory, report_.completion,
-                            report_.values, undecided, so_far,         leaves_out_,
+    const bool counts_all =
+        device_ops_with_all_iterations(stages_.program_to_run()) <= kMostWalkedRuns;
+    const Evidence evidence{scenario_,
+                            lowered(),
+                            counts_all ? stages_.program_to_run() : program_,
+                            counts_all ? stages_.lowered_to_run() : lowered(),
+                            report_.memory,
+                            report_.completion,
+                            report_.values,
+                            undecided,
+                            so_far,
+                            leaves_out_,
                             rounded_by()};
     Expectations expectations(evidence);
     for (size_t e = 0; e < scenario_.expectations.size(); ++e) {

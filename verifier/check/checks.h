@@ -77,6 +77,10 @@ struct BufferNeed {
 /// wait together. Then the first in issue order is buffered, and another choice might need fewer.
 BufferNeed buffer_need(const Program& program, const Lowered& lowered);
 
+/// Programs with loops are walked with all iterations if their devices run at most so many ops,
+/// which takes some seconds.
+inline constexpr uint64_t kMostWalkedRuns = uint64_t{1} << 23U;
+
 /// Checks that no message must be buffered (SENDS.UNBUFFERED). Returns nothing for a program
 /// without psend and precv. A check that fails has the number and the messages. `ends` says whether
 /// the program ends with the buffers of its transport, here and below.

@@ -386,7 +386,7 @@ Check Expectations::buffered_messages(const std::string& of,
   const auto tables = verdicts_.find(info(CheckKind::TablesAgreed).name);
   if (tables != verdicts_.end() && !tables->second->holds())
     return undecided(CheckKind::SendsBuffered, of, evidence_.undecided);
-  return sends_buffered(evidence_.scenario.program, evidence_.lowered,
+  return sends_buffered(evidence_.counted, evidence_.lowered_counted,
                         evidence_.completion.has_value(), expected.at_most, of);
 }
 

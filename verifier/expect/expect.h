@@ -30,6 +30,10 @@ namespace orrery {
 struct Evidence {
   const Scenario& scenario;
   const Lowered& lowered;
+  /// The program in which buffered messages are counted: it has all iterations of loops, unless
+  /// these are too many.
+  const Program& counted;
+  const Lowered& lowered_counted;
   const MemoryProfile& memory;
   const std::optional<Completion>& completion;
   const std::optional<DeviceValues>& values;
