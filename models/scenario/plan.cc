@@ -313,9 +313,10 @@ std::vector<std::vector<TemplateValue>> Plan::points() const {
       admitted.push_back(std::move(point));
   }
   if (admitted.empty())
-    throw InputError(file(), {{where_origin(), fmt::format("expected points that meet it, got none "
-                                                           "of {}",
-                                                           static_cast<int64_t>(combinations))}});
+    throw InputError(file(),
+                     {{where_origin(), fmt::format("expected points that meet {}, got none of {}",
+                                                   JsonText::text(where()).line(),
+                                                   static_cast<int64_t>(combinations))}});
   return admitted;
 }
 

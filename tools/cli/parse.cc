@@ -223,7 +223,7 @@ void add_plan(CLI::App& app, PlanCommand& plan) {
       ->required();
   command
       .add_option("--let", plan.let,
-                  "Values of names in the place of their sweep, as in tp=4,recompute=all")
+                  "Values of names in the place of their sweep, as in tp=4,recompute=none")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("NAME=VALUE,...");

@@ -53,7 +53,7 @@ TEST_CASE("plans: points are all combinations, the last name first; \"where\" le
   CHECK(ids(plan_of(kSweep + R"(, "where": "tp > 1 or mode == 'all'")")) ==
         Ids{"tp=1,mode=all", "tp=2,mode=none", "tp=2,mode=all", "tp=4,mode=none", "tp=4,mode=all"});
   CHECK(error_of([] { (void)plan_of(kSweep + R"(, "where": "tp > 4")").points(); }) ==
-        "f:1:64: /where: expected points that meet it, got none of 6");
+        "f:1:64: /where: expected points that meet \"tp > 4\", got none of 6");
 }
 
 TEST_CASE("plans: a range ends at \"to\" or below; ids tell texts from numbers") {

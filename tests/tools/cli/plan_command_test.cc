@@ -158,6 +158,30 @@ TEST_CASE("plan: nothing fits") {
   CHECK(ran({"plan", plan, "--find", "largest:n"}).outcome == Outcome::Fails);
 }
 
+TEST_CASE("plan: shipped plans refuse values that they do not know, and name those that they do") {
+  const auto refused = [](const std::string& plan, const std::string& let) {
+    const Ran planned = ran({"plan", in_tree("scenarios/plan/" + plan), "--let", let});
+    CHECK(planned.outcome == Outcome::WrongInput);
+    return planned.err.substr(planned.err.find("/where"));
+  };
+  CHECK(refused("llama3-8b.json", "recompute=all") ==
+        "/where: expected points that meet \"recompute == 'none' or recompute == 'layers'\", got "
+        "none of 112\n");
+  CHECK(refused("llama3-8b-layer.json", "recompute=layers") ==
+        "/where: expected points that meet \"recompute == 'none' or recompute == 'all'\", got none "
+        "of 48\n");
+  CHECK(refused("fsdp.json", "recompute=all") ==
+        "/where: expected points that meet \"recompute == 'nothing' or recompute == 'half' or "
+        "recompute == 'layers'\", got none of 12\n");
+  const std::string of_does_it_fit =
+      "/where: expected points that meet \"(model == '8B' or model == '70B' or model == '405B') "
+      "and "
+      "(sharded == 'nothing' or sharded == 'optimizer' or sharded == 'gradients' or sharded == "
+      "'weights')\", got none of ";
+  CHECK(refused("does-it-fit.json", "model=13B") == of_does_it_fit + "12\n");
+  CHECK(refused("does-it-fit.json", "sharded=all") == of_does_it_fit + "3\n");
+}
+
 TEST_CASE("plan: wrong input") {
   const TemporaryFolder folder;
   const std::string plan = folder.file("sums.json", summed());
