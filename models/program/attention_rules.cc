@@ -317,7 +317,8 @@ Cost attention_cost(const AttentionSizes& sizes, Dtype dtype, Pass pass) {
   // again, and the gradients of the value, the weights, the query and the key. Kernels keep a
   // number of each row of scores, and the result, to go back. These are not operands here, and not
   // charged.
-  const int64_t products = pass == Pass::Backward ? 5 : 2;
+  const bool goes_back = pass == Pass::Backward;
+  const int64_t products = goes_back ? 5 : 2;
   const int64_t heads = checked_multiply(sizes.batch, sizes.heads);
   const int64_t summed = checked_multiply(checked_multiply(heads, pairs), sizes.depth);
   const int64_t of_query = checked_multiply(checked_multiply(heads, sizes.queries), sizes.depth);
@@ -325,6 +326,7 @@ Cost attention_cost(const AttentionSizes& sizes, Dtype dtype, Pass pass) {
       checked_multiply(checked_multiply(sizes.batch, sizes.key_heads), sizes.keys), sizes.depth);
   Cost cost;
   cost.flops = Flops(checked_multiply(2 * products, summed));
+  cost.again = Flops(goes_back ? checked_multiply(2, summed) : 0);
   // Forward: query, key and value are read, and the result is written.
   cost.bytes = itemsize(dtype) * checked_multiply(2, of_query + of_key);
   cost.dtype = dtype;

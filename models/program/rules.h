@@ -82,6 +82,7 @@ struct Cost {
   bool runs = true;                     // false: nothing runs, so there is no launch either
   std::optional<Product> product = {};  // of a product that is not empty
   std::optional<int64_t> keys = {};     // of attention: how many there are
+  Flops again = {};                     // of the flops: those that are computed again
 };
 using CostRule = Cost (*)(const Attributes&, std::span<const ValueType> operands,
                           std::span<const ValueType> results);

@@ -163,6 +163,24 @@ TEST_CASE("planner: memory of a backward pass by kind; products that are made ag
   CHECK(memory(again, "recomputed") == 4);
 }
 
+TEST_CASE("planner: the scores that gradients of attention compute again count in HFU alone") {
+  const Plan plan("f", R"({"sweep": {"n": [1]}, "orrery": 1, "check_types": false,
+"cluster": {"topology": "switch", "devices": 2, "bandwidth": "1 GB/s", "latency": "1 us", "flops": {"f32": "1 TFLOP/s"}},
+"mesh": {"x": "${n}"}, "arrays": {"q": {"shape": [64, 2, 8], "dtype": "f32", "init": "zeros"},
+"k": {"shape": [64, 2, 8], "dtype": "f32", "init": "zeros"}, "v": {"shape": [64, 2, 8], "dtype": "f32", "init": "zeros"},
+"ct_y": {"shape": [64, 2, 8], "dtype": "f32", "init": "zeros"}},
+"program": [{"id": "y", "op": "dot_product_attention", "of": ["q", "k", "v"]}],
+"transform": {"vjp": {"of": ["y"], "with_respect_to": ["q", "k", "v"]}}})");
+  const PointTimes& times = *answer(plan).points.front().times();
+  // Two products forward and five back, one of them again: each 2 * 2 * 64 * 64 * 8 flops, a flop
+  // a picosecond.
+  const double product = 2.0 * 2 * 64 * 64 * 8;
+  CHECK(*times.mfu * static_cast<double>(times.makespan.count()) ==
+        doctest::Approx(6 * product).epsilon(1e-12));
+  CHECK(*times.hfu * static_cast<double>(times.makespan.count()) ==
+        doctest::Approx(7 * product).epsilon(1e-12));
+}
+
 TEST_CASE("planner: what cannot fit is not timed, and what is no scenario is refused") {
   SmallPlan small;
   small.keys = R"("sweep": {"n": [2, 3, 8, 16]}, "constraints": {"devices": {"at_most": 4}})";

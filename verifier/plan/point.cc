@@ -150,12 +150,13 @@ void add_utilization(const Scenario& given, PointTimes& times) {
       const auto rate = given.cluster.device.flops.find(cost.dtype);
       if (rate == given.cluster.device.flops.end() || rate->second.count() == 0)
         continue;
-      const double takes =
-          static_cast<double>(cost.flops.count()) * static_cast<double>(repeated[id.index()]) *
-          static_cast<double>(thread.devices.size()) / static_cast<double>(rate->second.count());
-      at_peak += takes;
-      if (op.pass == Pass::Again)
-        again += takes;
+      const auto takes = [&](Flops flops) {
+        return static_cast<double>(flops.count()) * static_cast<double>(repeated[id.index()]) *
+               static_cast<double>(thread.devices.size()) /
+               static_cast<double>(rate->second.count());
+      };
+      at_peak += takes(cost.flops);
+      again += takes(op.pass == Pass::Again ? cost.flops : cost.again);
     }
   const double available = static_cast<double>(times.makespan.count()) /
                            static_cast<double>(kPicosecondsPerSecond) *

@@ -40,9 +40,10 @@ struct TimeParts {
 struct PointTimes {
   Duration makespan;
   TimeParts parts;
-  /// The share of the devices' peak flops that dot_general and compute ops use, for display. `mfu`
-  /// is without those that a backward pass computes again, `hfu` with them. They are absent if no
-  /// such op has flops, or no peak rate is given.
+  /// The share of the devices' peak flops that dot_general, attention and compute ops use, for
+  /// display. `mfu` is without those that a backward pass computes again: ops of Pass::Again, and
+  /// Cost::again of others. `hfu` is with them. They are absent if no such op has flops, or no peak
+  /// rate is given.
   std::optional<double> mfu;
   std::optional<double> hfu;
 };

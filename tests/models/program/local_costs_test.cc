@@ -93,8 +93,10 @@ TEST_CASE("cost: attention has two products, its gradients five, and weights sta
   CHECK(forward.bytes == Bytes(2 * of_query + 2 * of_key));
   CHECK(forward.dtype == Dtype::BF16);
   CHECK(forward.keys == 5);
+  CHECK(forward.again == Flops());
   const Cost back = cost(OpKind::DotProductAttentionVjp, {query, key, key, query});
   CHECK(back.flops == Flops(5 * product));
+  CHECK(back.again == Flops(product));  // the scores
   CHECK(back.bytes == Bytes(3 * of_query + 4 * of_key));
 }
 
