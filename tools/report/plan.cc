@@ -35,9 +35,10 @@ std::string_view text_of(Improvement improvement) {
 }
 
 /// Returns a number with so many significant digits, or grouped if it has four or more before the
-/// point: "40,300", "1.23".
+/// point: "40,300", "1.23". A number has an exponent if a double does not hold all of its digits.
 std::string rounded(double number, int digits = 3) {
-  if (number >= 1000)
+  constexpr double kMostWhole = 9007199254740992;  // 2^53
+  if (number >= 1000 && number < kMostWhole)
     return grouped(static_cast<uint64_t>(number + 0.5));
   return fmt::format("{:.{}g}", number, digits);
 }

@@ -158,6 +158,24 @@ TEST_CASE("plan: nothing fits") {
   CHECK(ran({"plan", plan, "--find", "largest:n"}).outcome == Outcome::Fails);
 }
 
+TEST_CASE("plan: a rate that leaves 64 bits has an exponent") {
+  const TemporaryFolder folder;
+  std::string text = summed();
+  const std::string work = R"({"tokens": "${n}"})";
+  // 6e13 units in 6 us are 1e19 a second; 2^64 is 1.8e19.
+  for (const auto& [units, rate] : {std::pair("6000000000", "1,000,000,000,000,000"),
+                                    {"60000000000000", "1e+19"},
+                                    {"600000000000000", "1e+20"}}) {
+    std::string other = text;
+    other.replace(other.find(work), work.size(), fmt::format(R"({{"tokens": {}}})", units));
+    const std::string plan = folder.file("sums.json", other);
+    const std::string expected = fmt::format(" {0} tokens/s, {0} a device", rate);
+    CHECK(ran({"plan", plan, "--let", "n=1"}).out.find(expected) != std::string::npos);
+    CHECK(ran({"plan", plan, "--let", "n=1", "--format", "html"}).out.find(expected) !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("plan: shipped plans refuse values that they do not know, and name those that they do") {
   const auto refused = [](const std::string& plan, const std::string& let) {
     const Ran planned = ran({"plan", in_tree("scenarios/plan/" + plan), "--let", let});
