@@ -10,6 +10,8 @@
 // machines, which are built into the binary; models/scenario/cluster_json.h reads them. Routes,
 // demand and shares of bandwidth are no part of this folder: they are in simulator/network.
 
+#include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -131,12 +133,27 @@ struct Share {
   friend bool operator==(const Share&, const Share&) = default;
 };
 
+/// The least and the most of a size of the ops to whose measured times figures were fitted.
+struct SizeRange {
+  int64_t least = 1;
+  int64_t most = 1;
+  friend bool operator==(const SizeRange&, const SizeRange&) = default;
+};
+
+/// The ranges of the sizes that kProductSizes or kAttentionSizes name. A size that is absent is not
+/// known to have a bound.
+using CalibratedSizes = std::map<std::string, SizeRange, std::less<>>;
+inline constexpr std::array<std::string_view, 3> kProductSizes = {"m", "n", "k"};
+inline constexpr std::array<std::string_view, 5> kAttentionSizes = {"batch", "sequence", "heads",
+                                                                    "kv_heads", "head"};
+
 /// How much of a peak rate of flops attention reaches: share * s / (s + half_keys), where s is the
 /// number of keys.
 struct AttentionEfficiency {
   Share share;
   int64_t half_keys = 0;           // the s with which half of the share is reached
   std::optional<Duration> launch;  // in place of the device's
+  CalibratedSizes calibrated = {};
   friend bool operator==(const AttentionEfficiency&, const AttentionEfficiency&) = default;
 };
 
@@ -150,6 +167,7 @@ struct FlopsEfficiency {
   int64_t half_side = 0;           // the s with which half of the share is reached
   std::optional<Duration> launch;  // of a product, in place of the device's
   std::optional<AttentionEfficiency> attention = {};
+  CalibratedSizes calibrated = {};  // of products
   friend bool operator==(const FlopsEfficiency&, const FlopsEfficiency&) = default;
 };
 

@@ -330,7 +330,7 @@ Cost attention_cost(const AttentionSizes& sizes, Dtype dtype, Pass pass) {
   // Forward: query, key and value are read, and the result is written.
   cost.bytes = itemsize(dtype) * checked_multiply(2, of_query + of_key);
   cost.dtype = dtype;
-  cost.keys = sizes.keys;
+  cost.attention = sizes;
   return cost;
 }
 

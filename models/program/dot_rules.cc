@@ -124,8 +124,14 @@ Cost dot_cost(const Attributes& attributes, std::span<const ValueType> operands,
   const int64_t flops = is_complex(operands[0].dtype) ? 8 : 2;
   Cost cost{Flops(checked_multiply(flops, products)), touched(operands, results),
             operands[0].dtype};
-  if (products > 0)
-    cost.product = {elements, products / elements};
+  if (products > 0) {
+    std::vector<int64_t> rows;
+    append_free(rows, operands[0].shape, of.lhs_contracting, of.lhs_batch);
+    std::vector<int64_t> columns;
+    append_free(columns, operands[1].shape, of.rhs_contracting, of.rhs_batch);
+    cost.product = {elements, products / elements, Shape(std::move(rows)).elements(),
+                    Shape(std::move(columns)).elements()};
+  }
   return cost;
 }
 

@@ -32,18 +32,6 @@ inline constexpr int64_t kMostCasesInOnePass = 440;
 
 DotDimensions dot_dimensions(const Attributes& attributes);
 
-/// The sizes of attention. All heads of the query that are beside each other, heads / key_heads of
-/// them, meet the same head of the key.
-struct AttentionSizes {
-  int64_t batch = 1;
-  int64_t queries = 0;
-  int64_t keys = 0;
-  int64_t heads = 0;
-  int64_t key_heads = 0;
-  int64_t depth = 0;
-  bool causal = false;  // query t meets the keys up to number t
-};
-
 /// Returns what one kernel is charged for that goes forward or, as Pass::Backward, that gives the
 /// gradients. Its bytes are those of a forward pass. May throw Overflow.
 Cost attention_cost(const AttentionSizes& sizes, Dtype dtype, Pass pass);

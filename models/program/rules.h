@@ -65,24 +65,39 @@ using TypeOutcome = std::variant<std::vector<ValueType>, TypeError>;
 /// Overflow.
 using TypeRule = TypeOutcome (*)(const TypeContext&);
 
+/// The sizes of attention. All heads of the query that are beside each other, heads / key_heads of
+/// them, meet the same head of the key.
+struct AttentionSizes {
+  int64_t batch = 1;
+  int64_t queries = 0;
+  int64_t keys = 0;
+  int64_t heads = 0;
+  int64_t key_heads = 0;
+  int64_t depth = 0;
+  bool causal = false;  // query t meets the keys up to number t
+};
+
 /// A Cost is the work of a local op on one device. `bytes` counts the bytes read of the operands
 /// (twice if an operand is named twice) and the bytes written. Any elementwise op is one flop per
 /// element, as in XLA's cost analysis. But XLA counts exp, log, sin, ... separately as
 /// "transcendentals", and logistic as three more.
 struct Cost {
-  /// The results of a product of matrices, and how many products each sums up.
+  /// The results of a product of matrices, and how many products each sums up. A batch has several
+  /// matrices of results, each of so many rows and columns.
   struct Product {
     int64_t results = 0;
     int64_t depth = 0;
+    int64_t rows = 0;
+    int64_t columns = 0;
   };
 
   Flops flops;
-  Bytes bytes;                          // read and written in device memory
-  Dtype dtype = Dtype::F32;             // which peak rate applies
-  bool runs = true;                     // false: nothing runs, so there is no launch either
-  std::optional<Product> product = {};  // of a product that is not empty
-  std::optional<int64_t> keys = {};     // of attention: how many there are
-  Flops again = {};                     // of the flops: those that are computed again
+  Bytes bytes;                                   // read and written in device memory
+  Dtype dtype = Dtype::F32;                      // which peak rate applies
+  bool runs = true;                              // false: nothing runs, not even a launch
+  std::optional<Product> product = {};           // of a product that is not empty
+  std::optional<AttentionSizes> attention = {};  // of attention and its gradients
+  Flops again = {};  // of the flops: those that a backward pass computes again
 };
 using CostRule = Cost (*)(const Attributes&, std::span<const ValueType> operands,
                           std::span<const ValueType> results);

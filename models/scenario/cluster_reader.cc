@@ -2,6 +2,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,7 +27,8 @@ std::string rate_key_hint(std::string_view key) {
 }
 
 constexpr QuantityRange kPositive = {.least = 1};
-constexpr int64_t kMostHalf = 1'000'000'000;  // half_depth and half_side
+constexpr int64_t kMostHalf = 1'000'000'000;           // half_depth and half_side
+constexpr int64_t kMostCalibrated = int64_t{1} << 40;  // a size of an op
 
 enum class NamedTopology { Ring, Line, FullyConnected, Switch, Links };
 
@@ -343,9 +345,11 @@ class ClusterReader {
   }
 
   std::optional<FlopsEfficiency> read_efficiency(DocumentNode node, const std::string& dtype) {
-    if (!is_object(node,
-                   R"(an object with "share", "half_depth", "half_side", "launch" and "attention")",
-                   diagnostics_))
+    if (!is_object(
+            node,
+            R"(an object with "share", "half_depth", "half_side", "launch", "attention" and )"
+            R"("calibrated")",
+            diagnostics_))
       return std::nullopt;
     Fields fields(node, diagnostics_);
     const std::string path = fmt::format("efficiency/{}", dtype);
@@ -356,12 +360,14 @@ class ClusterReader {
     efficiency.launch = read_own_launch(fields, path);
     if (const auto own = fields.optional("attention"))
       efficiency.attention = read_attention(*own, path + "/attention");
+    efficiency.calibrated = read_calibrated(fields, kProductSizes);
     fields.finish();
     return efficiency;
   }
 
   std::optional<AttentionEfficiency> read_attention(DocumentNode node, const std::string& path) {
-    if (!is_object(node, R"(an object with "share", "half_keys" and "launch")", diagnostics_))
+    if (!is_object(node, R"(an object with "share", "half_keys", "launch" and "calibrated")",
+                   diagnostics_))
       return std::nullopt;
     Fields fields(node, diagnostics_);
     AttentionEfficiency efficiency;
@@ -370,8 +376,44 @@ class ClusterReader {
     efficiency.share = read_share_reached(fields, path);
     efficiency.half_keys = read_half(fields, "half_keys", path);
     efficiency.launch = read_own_launch(fields, path);
+    efficiency.calibrated = read_calibrated(fields, kAttentionSizes);
     fields.finish();
     return efficiency;
+  }
+
+  CalibratedSizes read_calibrated(Fields& fields, std::span<const std::string_view> names) {
+    CalibratedSizes calibrated;
+    const std::optional<DocumentNode> node = fields.optional("calibrated");
+    if (!node || !is_object(*node, "an object with a range per size", diagnostics_))
+      return calibrated;
+    Fields sizes(*node, diagnostics_);
+    for (const std::string_view name : names)
+      if (const auto range = sizes.optional(name))
+        if (const auto read = read_size_range(*range))
+          calibrated.emplace(name, *read);
+    sizes.finish();
+    return calibrated;
+  }
+
+  std::optional<SizeRange> read_size_range(DocumentNode node) {
+    if (!is_object(node, R"(an object with "least" and "most")", diagnostics_))
+      return std::nullopt;
+    Fields fields(node, diagnostics_);
+    const auto bound = [&](std::string_view key) {
+      const std::optional<DocumentNode> number = fields.required(key);
+      return number ? read_integer(*number, "a size", {1, kMostCalibrated}, diagnostics_)
+                    : std::optional<int64_t>();
+    };
+    const std::optional<int64_t> least = bound("least");
+    const std::optional<int64_t> most = bound("most");
+    fields.finish();
+    if (!least || !most)
+      return std::nullopt;
+    if (*least > *most) {
+      diagnostics_.add(node.origin(), "expected the least to be at most the most");
+      return std::nullopt;
+    }
+    return SizeRange{*least, *most};
   }
 
   Share read_share_reached(Fields& fields, const std::string& path) {

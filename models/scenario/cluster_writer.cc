@@ -318,10 +318,11 @@ class ClusterWriter {
     return JsonText::text(fmt::format("{}/{}", share.part, share.whole));
   }
 
-  /// Returns what is reached of a rate: the share, the sizes with which half of it is, the launch.
+  /// Returns what is reached of a rate: the share, the sizes with which half of it is, the launch,
+  /// and the sizes to which they were fitted.
   Members reached(const std::string& path, Share share,
                   const std::vector<std::pair<const char*, int64_t>>& halves,
-                  std::optional<Duration> launch) {
+                  std::optional<Duration> launch, const CalibratedSizes& calibrated) {
     Members members;
     const auto add_own = [&](const char* key, JsonText value) {
       members.emplace_back(key, figure(fmt::format("{}/{}", path, key), std::move(value)));
@@ -332,6 +333,13 @@ class ClusterWriter {
         add_own(key, JsonText::raw(fmt::format("{}", half)));
     if (launch)
       add_own("launch", JsonText::text(quantity_text(*launch)));
+    Members sizes;
+    for (const auto& [name, range] : calibrated)
+      sizes.emplace_back(
+          name, JsonText::object({{"least", JsonText::raw(fmt::format("{}", range.least))},
+                                  {"most", JsonText::raw(fmt::format("{}", range.most))}}));
+    if (!sizes.empty())
+      members.emplace_back("calibrated", JsonText::object(std::move(sizes)));
     return members;
   }
 
@@ -339,13 +347,14 @@ class ClusterWriter {
     Members members;
     for (const auto& [dtype, of] : device.efficiency) {
       const std::string path = fmt::format("efficiency/{}", name(dtype));
-      Members own = reached(
-          path, of.share, {{"half_depth", of.half_depth}, {"half_side", of.half_side}}, of.launch);
+      Members own =
+          reached(path, of.share, {{"half_depth", of.half_depth}, {"half_side", of.half_side}},
+                  of.launch, of.calibrated);
       if (of.attention)
         own.emplace_back("attention",
                          JsonText::object(reached(path + "/attention", of.attention->share,
                                                   {{"half_keys", of.attention->half_keys}},
-                                                  of.attention->launch)));
+                                                  of.attention->launch, of.attention->calibrated)));
       members.emplace_back(std::string(name(dtype)), JsonText::object(std::move(own)));
     }
     if (device.memory_share != Share())

@@ -195,7 +195,7 @@ std::set<std::string> used_efficiency(const Program& program, const DeviceFigure
     const auto of = device.efficiency.find(cost.dtype);
     if (!cost.runs || cost.flops == Flops() || of == device.efficiency.end())
       continue;
-    if (cost.keys && of->second.attention)
+    if (cost.attention && of->second.attention)
       add(cost.dtype, {"attention/share", "attention/half_keys", "attention/launch"});
     else if (cost.product)
       add(cost.dtype, {"share", "half_depth", "half_side", "launch"});

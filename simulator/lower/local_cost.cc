@@ -1,5 +1,8 @@
 #include "simulator/lower/local_cost.h"
 
+#include <algorithm>
+#include <span>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -60,9 +63,11 @@ Duration LocalCosts::of(const Op& op) {
   else if (!duration.lacks_memory_bandwidth)
     flops_not_charged_.merge(without_rate);
   const auto efficiency = device_.efficiency.find(cost.dtype);
-  if (op.kind == OpKind::DotProductAttentionVjp && efficiency != device_.efficiency.end() &&
-      efficiency->second.attention)
-    goes_back_as_forward_ = true;
+  if (efficiency != device_.efficiency.end()) {
+    goes_back_as_forward_ |=
+        op.kind == OpKind::DotProductAttentionVjp && efficiency->second.attention;
+    compare_with_calibration(cost, efficiency->second);
+  }
   if (!duration.lacks_memory_bandwidth)
     return duration.takes;
   if (duration.takes > duration.launch)
@@ -70,6 +75,61 @@ Duration LocalCosts::of(const Op& op) {
   else if (take_nothing_++ == 0)
     takes_nothing_ = op.name;
   return duration.takes;
+}
+
+void LocalCosts::compare_with_calibration(const Cost& cost, const FlopsEfficiency& efficiency) {
+  if (cost.flops == Flops())
+    return;
+  if (cost.attention && efficiency.attention) {
+    const AttentionSizes& sizes = *cost.attention;
+    for (const auto& [size, is] : {std::pair("batch", sizes.batch),
+                                   {"sequence", sizes.queries},
+                                   {"sequence", sizes.keys},
+                                   {"heads", sizes.heads},
+                                   {"kv_heads", sizes.key_heads},
+                                   {"head", sizes.depth}})
+      compare(Work::Attention, cost.dtype, efficiency.attention->calibrated, size, is);
+  } else if (cost.product) {
+    const Cost::Product& product = *cost.product;
+    for (const auto& [size, is] :
+         {std::pair("m", product.rows), {"n", product.columns}, {"k", product.depth}})
+      compare(Work::Product, cost.dtype, efficiency.calibrated, size, is);
+  }
+}
+
+void LocalCosts::compare(Work work, Dtype dtype, const CalibratedSizes& calibrated,
+                         std::string_view size, int64_t is) {
+  const auto range = calibrated.find(size);
+  if (range == calibrated.end() || (is >= range->second.least && is <= range->second.most))
+    return;
+  const auto [found, first] =
+      outside_[{work, dtype}].try_emplace(std::string(size), Outside{range->second, {is, is}});
+  SizeRange& seen = found->second.seen;
+  seen = {std::min(seen.least, is), std::max(seen.most, is)};
+}
+
+/// Returns one label for each kind of work: "efficiency: extrapolated to bf16 products of k 131072
+/// (calibrated for 32 to 65536)".
+std::vector<std::string> LocalCosts::extrapolated() const {
+  const auto text = [](const SizeRange& range) {
+    return range.least == range.most ? fmt::format("{}", range.least)
+                                     : fmt::format("{} to {}", range.least, range.most);
+  };
+  std::vector<std::string> result;
+  for (const auto& [of, sizes] : outside_) {
+    std::vector<std::string> texts;
+    const std::span<const std::string_view> names =
+        of.first == Work::Product ? std::span<const std::string_view>(kProductSizes)
+                                  : kAttentionSizes;
+    for (const std::string_view size : names)
+      if (const auto found = sizes.find(size); found != sizes.end())
+        texts.push_back(fmt::format("{} {} (calibrated for {})", size, text(found->second.seen),
+                                    text(found->second.calibrated)));
+    result.push_back(fmt::format("efficiency: extrapolated to {} {} of {}", name(of.second),
+                                 of.first == Work::Product ? "products" : "attention",
+                                 fmt::join(texts, ", ")));
+  }
+  return result;
 }
 
 std::vector<std::string> LocalCosts::labels() const {
@@ -87,6 +147,8 @@ std::vector<std::string> LocalCosts::labels() const {
   if (goes_back_as_forward_)
     result.emplace_back(
         "efficiency: extrapolated to gradients of attention, from figures of attention");
+  for (std::string& label : extrapolated())
+    result.push_back(std::move(label));
   for (const Dtype dtype : flops_not_charged_)
     result.push_back(fmt::format(
         "flops: not given for {}; its elementwise ops and reductions are charged for bytes only",

@@ -2,8 +2,13 @@
 
 // This says how long local ops take (durations.h), and which figures the cluster lacks for them.
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/base/diagnostics.h"
@@ -28,7 +33,8 @@ LocalDuration op_duration(const Program& program, const Op& op, const DeviceFigu
 ///  - no memory bandwidth: only flops cost time, labelled. The label names ops that then take
 ///    nothing but their launch.
 ///  - no launch time: 0, labelled.
-/// Gradients of attention are charged by the figures of attention, labelled.
+/// Gradients of attention are charged by the figures of attention, labelled. So are products and
+/// attention whose sizes lie outside of those to which the efficiency was fitted.
 /// An op that runs nothing (reshape, a scalar constant) takes no time, and has no launch.
 class LocalCosts {
  public:
@@ -42,6 +48,14 @@ class LocalCosts {
   std::vector<std::string> labels() const;
 
  private:
+  /// The kinds of work that have figures of their own in an efficiency.
+  enum class Work : uint8_t { Product, Attention };
+
+  void compare_with_calibration(const Cost& cost, const FlopsEfficiency& efficiency);
+  void compare(Work work, Dtype dtype, const CalibratedSizes& calibrated, std::string_view size,
+               int64_t is);
+  std::vector<std::string> extrapolated() const;
+
   const Program& program_;
   const DeviceFigures& device_;
   Diagnostics& diagnostics_;
@@ -49,6 +63,12 @@ class LocalCosts {
   std::string takes_nothing_;          // the first op that does, though it has work
   size_t take_nothing_ = 0;            // how many do
   bool goes_back_as_forward_ = false;  // a gradient of attention has the figures of attention
+  /// The sizes that lie outside of a calibration, with the range of those that do.
+  struct Outside {
+    SizeRange calibrated;
+    SizeRange seen;
+  };
+  std::map<std::pair<Work, Dtype>, std::map<std::string, Outside, std::less<>>> outside_;
   std::set<Dtype> flops_not_charged_;
   std::set<std::string> assumed_of_cores_;
 };

@@ -36,11 +36,11 @@ inline int64_t integer_root(int64_t number) {
 /// Returns the flops per second that a kernel of this cost reaches, by FlopsEfficiency.
 inline FlopsPerSecond reached_rate(FlopsPerSecond peak, const FlopsEfficiency& of,
                                    const Cost& cost) {
-  const bool attends = cost.keys && of.attention;
+  const bool attends = cost.attention && of.attention;
   const Share share = attends ? of.attention->share : of.share;
   int64_t rate = part_of_rate(peak.count(), share.part, share.whole);
   if (attends)
-    rate = part_of_rate(rate, *cost.keys, *cost.keys + of.attention->half_keys);
+    rate = part_of_rate(rate, cost.attention->keys, cost.attention->keys + of.attention->half_keys);
   if (cost.product) {
     const int64_t side = integer_root(cost.product->results);
     rate = part_of_rate(rate, cost.product->depth, cost.product->depth + of.half_depth);
@@ -51,7 +51,7 @@ inline FlopsPerSecond reached_rate(FlopsPerSecond peak, const FlopsEfficiency& o
 
 /// Returns the launch that the efficiency says for a kernel of this cost, if it does.
 inline std::optional<Duration> own_launch(const FlopsEfficiency& of, const Cost& cost) {
-  if (cost.keys && of.attention)
+  if (cost.attention && of.attention)
     return of.attention->launch;
   return cost.product ? of.launch : std::nullopt;
 }

@@ -26,19 +26,15 @@ namespace {
 struct OpTable {
   MeasuredKind work;
   std::string_view key;  // in the file
-  std::vector<std::string_view> sizes;
+  std::span<const std::string_view> sizes;
   std::vector<size_t> shape;   // the sizes that ops of one shape share
   std::optional<Dtype> dtype;  // of a table that has no such column
 };
 
 const std::vector<OpTable>& op_tables() {
   static const std::vector<OpTable> kTables = {
-      {MeasuredKind::Product, "matmul", {"m", "n", "k"}, {1, 2}, std::nullopt},
-      {MeasuredKind::Attention,
-       "attention",
-       {"batch", "sequence", "heads", "kv_heads", "head"},
-       {2, 3, 4},
-       Dtype::BF16}};
+      {MeasuredKind::Product, "matmul", kProductSizes, {1, 2}, std::nullopt},
+      {MeasuredKind::Attention, "attention", kAttentionSizes, {2, 3, 4}, Dtype::BF16}};
   return kTables;
 }
 
@@ -181,7 +177,7 @@ Cost product_cost(const MeasuredOp& op) {
   cost.flops = Flops(checked_multiply(2, checked_multiply(results, k)));
   cost.bytes = Bytes(checked_multiply(operands, size)) + Bytes(checked_multiply(results, result));
   cost.dtype = op.dtype;
-  cost.product = {results, k};
+  cost.product = {results, k, m, n};
   return cost;
 }
 
@@ -349,16 +345,27 @@ std::map<Kind, std::vector<double>> left_out_errors(const Figures& figures,
   return errors;
 }
 
-/// Returns the sizes of the ops: "m 64 to 32768, n 32 to 65536, k 128".
-std::string domain(const WorkFit& fit) {
-  std::vector<std::string> ranges;
-  for (size_t i = 0; i < fit.ops.front().sizes.size(); ++i) {
+/// Returns the sizes of the ops.
+CalibratedSizes calibrated_sizes(const WorkFit& fit) {
+  CalibratedSizes sizes;
+  const OpTable& table = table_of(fit.ops.front().work);
+  for (size_t i = 0; i < table.sizes.size(); ++i) {
     const auto size = [&](const MeasuredOp& op) { return op.sizes[i]; };
     const auto [least, most] = std::ranges::minmax(fit.ops, {}, size);
-    const std::string_view name = table_of(least.work).sizes[i];
-    ranges.push_back(size(least) == size(most)
-                         ? fmt::format("{} {}", name, size(least))
-                         : fmt::format("{} {} to {}", name, size(least), size(most)));
+    sizes.emplace(table.sizes[i], SizeRange{size(least), size(most)});
+  }
+  return sizes;
+}
+
+/// Returns the sizes of the ops as a text: "m 64 to 32768, n 32 to 65536, k 128".
+std::string domain(const WorkFit& fit) {
+  const CalibratedSizes sizes = calibrated_sizes(fit);
+  std::vector<std::string> ranges;
+  for (const std::string_view name : table_of(fit.ops.front().work).sizes) {
+    const SizeRange& range = sizes.find(name)->second;
+    ranges.push_back(range.least == range.most
+                         ? fmt::format("{} {}", name, range.least)
+                         : fmt::format("{} {} to {}", name, range.least, range.most));
   }
   return fmt::format("{}", fmt::join(ranges, ", "));
 }
@@ -449,6 +456,8 @@ OpFit fit_ops(const Cluster& base, const std::vector<MeasuredOp>& ops,
     of.errors = summary(errors);
     of.left_out = summary(left_out[work]);
     const bool products = work.first == MeasuredKind::Product;
+    FlopsEfficiency& efficiency = fit.cluster.device.efficiency[work.second];
+    (products ? efficiency.calibrated : efficiency.attention->calibrated) = calibrated_sizes(of);
     const std::vector<std::string_view> keys =
         products ? std::vector<std::string_view>{"share", "half_depth", "half_side", "launch"}
                  : std::vector<std::string_view>{"attention/share", "attention/half_keys",

@@ -71,6 +71,12 @@ TEST_CASE("cost: dot_general is 2 M N K, its rate the operands'") {
   CHECK(of.flops == Flops(2 * 7 * 2 * 5 * 3));
   CHECK(of.bytes == Bytes(2 * (7 * 2 * 3 + 7 * 3 * 5) + 4 * (7 * 2 * 5)));
   CHECK(of.dtype == Dtype::BF16);
+  // 7 products of a 2 x 3 and a 3 x 5 matrix.
+  REQUIRE(of.product.has_value());
+  CHECK(of.product->results == 7 * 2 * 5);
+  CHECK(of.product->depth == 3);
+  CHECK(of.product->rows == 2);
+  CHECK(of.product->columns == 5);
 }
 
 TEST_CASE(
@@ -92,7 +98,7 @@ TEST_CASE("cost: attention has two products, its gradients five, and weights sta
   CHECK(forward.flops == Flops(2 * product));
   CHECK(forward.bytes == Bytes(2 * of_query + 2 * of_key));
   CHECK(forward.dtype == Dtype::BF16);
-  CHECK(forward.keys == 5);
+  CHECK(forward.attention->keys == 5);
   CHECK(forward.again == Flops());
   const Cost back = cost(OpKind::DotProductAttentionVjp, {query, key, key, query});
   CHECK(back.flops == Flops(5 * product));

@@ -82,7 +82,7 @@ TEST_CASE("errors: clusters") {
       {R"({"devices": 4, "links": [], "flops": {"f32": "1 TFLOP/s"},
 "efficiency": {"f32": 1, "bf16": {}, "memory": "3/2"}})",
        "f:3:23: /cluster/efficiency/f32: expected an object with \"share\", \"half_depth\", "
-       "\"half_side\", \"launch\" and \"attention\", got 1\n"
+       "\"half_side\", \"launch\", \"attention\" and \"calibrated\", got 1\n"
        "f:3:26: /cluster/efficiency/bf16: expected \"memory\" or a dtype of \"flops\" as key, got "
        "\"bf16\"\n"
        "f:3:48: /cluster/efficiency/memory: expected a share such as \"15/16\", at most 1, with "
@@ -92,16 +92,32 @@ TEST_CASE("errors: clusters") {
        "f:3:37: /cluster/efficiency/f32/half_side: expected a whole number from 1 to 1000000000, "
        "got 0\n"
        "f:3:40: /cluster/efficiency/f32/depth: unknown key \"depth\"; expected one of \"share\", "
-       "\"half_depth\", \"half_side\", \"launch\", \"attention\"\n"
+       "\"half_depth\", \"half_side\", \"launch\", \"attention\", \"calibrated\"\n"
        "f:3:53: /cluster/efficiency/float32: the efficiency of f32 is given twice"},
       {R"({"devices": 4, "links": [], "flops": {"f32": "1 TFLOP/s", "bf16": "1 TFLOP/s"},
 "efficiency": {"f32": {"attention": 1}, "bf16": {"attention": {"share": "1/2", "half_keys": 0, "keys": 1}}}})",
        "f:3:37: /cluster/efficiency/f32/attention: expected an object with \"share\", "
-       "\"half_keys\" and \"launch\", got 1\n"
+       "\"half_keys\", \"launch\" and \"calibrated\", got 1\n"
        "f:3:93: /cluster/efficiency/bf16/attention/half_keys: expected a whole number from 1 to "
        "1000000000, got 0\n"
        "f:3:96: /cluster/efficiency/bf16/attention/keys: unknown key \"keys\"; expected one of "
-       "\"share\", \"half_keys\", \"launch\""},
+       "\"share\", \"half_keys\", \"launch\", \"calibrated\""},
+      {R"({"devices": 4, "links": [], "flops": {"f32": "1 TFLOP/s"},
+"efficiency": {"f32": {"calibrated": 1, "attention": {"share": 1, "calibrated": {"keys": 1, "head": 2}}}}})",
+       "f:3:38: /cluster/efficiency/f32/calibrated: expected an object with a range per size, got "
+       "1\n"
+       "f:3:64: /cluster/efficiency/f32/attention/share: expected a share such as \"15/16\", at "
+       "most 1, with terms up to 1000000, got 1\n"
+       "f:3:82: /cluster/efficiency/f32/attention/calibrated/keys: unknown key \"keys\"; expected "
+       "one of \"batch\", \"sequence\", \"heads\", \"kv_heads\", \"head\"\n"
+       "f:3:101: /cluster/efficiency/f32/attention/calibrated/head: expected an object with "
+       "\"least\" and \"most\", got 2"},
+      {R"({"devices": 4, "links": [], "flops": {"f32": "1 TFLOP/s"},
+"efficiency": {"f32": {"calibrated": {"m": {"least": 2, "most": 1}, "n": {"least": 0}}}}})",
+       "f:3:44: /cluster/efficiency/f32/calibrated/m: expected the least to be at most the most\n"
+       "f:3:74: /cluster/efficiency/f32/calibrated/n: missing key \"most\"\n"
+       "f:3:84: /cluster/efficiency/f32/calibrated/n/least: expected a size from 1 to "
+       "1099511627776, got 0"},
       {R"({"devices": 4, "links": [], "flops": {"f32": "1 TFLOP/s"},
 "efficiency": {"f32": {"attention": {}}}})",
        "f:3:37: /cluster/efficiency/f32/attention: missing key \"share\""},

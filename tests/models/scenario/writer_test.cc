@@ -378,11 +378,13 @@ TEST_CASE("writer: efficiencies are written and read back, with the sources of t
 "memory_bandwidth": "1 TB/s", "flops": {"bf16": "9 TFLOP/s", "f32": "1 TFLOP/s"},
 "efficiency": {"memory": "3/4", "f32": {"share": "1/2"}, "bf16": {"share": "2/3", "half_depth": 5,
 "half_side": {"value": 6, "label": "calibrated", "source": "a table", "date": "2026-01-01"},
-"launch": "7 us", "attention": {"share": "5/9", "launch": "8 us",
+"launch": "7 us", "calibrated": {"m": {"least": 2, "most": 3}, "k": {"least": 4, "most": 5}},
+"attention": {"share": "5/9", "launch": "8 us", "calibrated": {"sequence": {"least": 6, "most": 7}},
 "half_keys": {"value": 9, "label": "calibrated", "source": "a table", "date": "2026-01-01"}}}}})";
   const Cluster read = read_scenario("f", s.text()).cluster;
   FlopsEfficiency bf16{{2, 3}, 5, 6, Duration(7'000'000)};
-  bf16.attention = {{5, 9}, 9, Duration(8'000'000)};
+  bf16.calibrated = {{"m", {2, 3}}, {"k", {4, 5}}};
+  bf16.attention = {{5, 9}, 9, Duration(8'000'000), {{"sequence", {6, 7}}}};
   CHECK(read.device.efficiency.at(Dtype::BF16) == bf16);
   CHECK(read.device.efficiency.at(Dtype::F32) == FlopsEfficiency{{1, 2}, 0, 0, {}});
   CHECK(read.device.memory_share == Share{3, 4});

@@ -115,6 +115,63 @@ TEST_CASE("local cost: gradients by the figures of attention are labelled") {
                     "attention"});
 }
 
+TEST_CASE("local cost: products outside of the sizes of the calibration are labelled") {
+  const Attribute matrix = std::vector<std::vector<int64_t>>{{1}, {0}, {}, {}};
+  // A product of m x 20 and 20 x 30 for each m.
+  const auto labels = [&](const CalibratedSizes& calibrated, std::vector<int64_t> rows) {
+    LowerRig rig(1);
+    give_figures(rig.cluster);
+    rig.cluster.device.efficiency[Dtype::F32] = {{1, 2}, 0, 0, {}, {}, calibrated};
+    rig.argument("w", Dtype::F32, Shape{20, 30});
+    for (const int64_t m : rows) {
+      const std::string number = std::to_string(m);
+      rig.argument("x" + number, Dtype::F32, Shape{m, 20})
+          .op("dot_general", "y" + number, {"x" + number, "w"}, {{"dimension_numbers", matrix}});
+    }
+    rig.lower();
+    return rig.lowered.labels;
+  };
+  CHECK(labels({}, {10}) == test::Names{});
+  CHECK(labels({{"m", {10, 12}}, {"n", {30, 30}}, {"k", {1, 20}}}, {10, 12}) == test::Names{});
+  CHECK(labels({{"m", {11, 12}}}, {10, 11, 12}) ==
+        test::Names{"efficiency: extrapolated to f32 products of m 10 (calibrated for 11 to 12)"});
+  CHECK(labels({{"m", {11, 12}}, {"n", {31, 31}}, {"k", {1, 19}}}, {13, 12, 9}) ==
+        test::Names{"efficiency: extrapolated to f32 products of m 9 to 13 (calibrated for 11 to "
+                    "12), n 30 (calibrated for 31), k 20 (calibrated for 1 to 19)"});
+}
+
+TEST_CASE("local cost: attention outside of the sizes of the calibration is labelled") {
+  const auto labels = [](int64_t queries, int64_t keys, const CalibratedSizes& calibrated) {
+    LowerRig rig(1);
+    give_figures(rig.cluster);
+    rig.cluster.device.efficiency[Dtype::F32] = {
+        {1, 2}, 0, 0, {}, AttentionEfficiency{{1, 4}, 100, Duration(5), calibrated}};
+    rig.argument("q", Dtype::F32, Shape{3, queries, 4, 8})
+        .argument("k", Dtype::F32, Shape{3, keys, 2, 8})
+        .op("dot_product_attention", "r", {"q", "k", "k"});
+    rig.lower();
+    return rig.lowered.labels;
+  };
+  const CalibratedSizes around = {{"batch", {3, 3}},
+                                  {"sequence", {512, 1024}},
+                                  {"heads", {4, 4}},
+                                  {"kv_heads", {2, 2}},
+                                  {"head", {8, 8}}};
+  CHECK(labels(512, 1024, around) == test::Names{});
+  // One query that meets many keys is no sequence that was measured.
+  CHECK(labels(1, 1024, around) ==
+        test::Names{"efficiency: extrapolated to f32 attention of sequence 1 (calibrated for 512 "
+                    "to 1024)"});
+  CHECK(labels(512, 1025, around) ==
+        test::Names{"efficiency: extrapolated to f32 attention of sequence 1025 (calibrated for "
+                    "512 to 1024)"});
+  CHECK(labels(1, 2,
+               {{"batch", {4, 9}}, {"heads", {1, 3}}, {"kv_heads", {3, 4}}, {"head", {7, 7}}}) ==
+        test::Names{"efficiency: extrapolated to f32 attention of batch 3 (calibrated for 4 to 9), "
+                    "heads 4 (calibrated for 1 to 3), kv_heads 2 (calibrated for 3 to 4), head 8 "
+                    "(calibrated for 7)"});
+}
+
 TEST_CASE("local cost: without a memory bandwidth ops cost their flops only, and are labelled") {
   LowerRig rig(1);
   give_figures(rig.cluster);

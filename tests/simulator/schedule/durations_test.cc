@@ -56,7 +56,7 @@ TEST_CASE("durations: attention reaches a share of its own, and with few keys le
   device.flops[Dtype::F32] = FlopsPerSecond(12'000'000'000'000);
   device.efficiency[Dtype::F32] = {{1, 2}, 100, 30, Duration(5)};
   Cost cost{Flops(12), Bytes(), Dtype::F32};
-  cost.keys = 100;
+  cost.attention = AttentionSizes{.keys = 100};
   // Without figures of its own, the share of the dtype: 6 TFLOP/s.
   CHECK(local_duration(cost, device).takes == Duration(7 + 2));
   // 3 TFLOP/s * 100 / 300 is 1 TFLOP/s.

@@ -57,7 +57,7 @@ std::vector<MeasuredOp> attention_on(const DeviceFigures& device) {
     Cost cost{
         Flops(2 * 2 * batch * heads * (sequence * (sequence + 1) / 2) * 128), {}, Dtype::BF16};
     cost.bytes = Bytes(2 * 2 * batch * sequence * (heads + key_heads) * 128);
-    cost.keys = sequence;
+    cost.attention = AttentionSizes{.keys = sequence};
     calls.push_back({MeasuredKind::Attention,
                      Dtype::BF16,
                      {batch, sequence, heads, key_heads, 128},
@@ -111,6 +111,9 @@ TEST_CASE("op fit: figures of attention are found again, and those of products a
         doctest::Approx(2e7).epsilon(kClose));
   CHECK(found.share == Share{1, 3});
   CHECK(found.half_depth == 7);
+  CHECK(found.calibrated.empty());
+  CHECK(found.attention->calibrated.at("head") == SizeRange{128, 128});
+  CHECK(found.attention->calibrated.at("sequence") == SizeRange{128, 16'384});
   // Attention does not tell what memory reaches.
   CHECK(fit.cluster.device.memory_share == Share{2, 3});
   REQUIRE(fit.cluster.sources.size() == 3);

@@ -124,6 +124,10 @@ TEST_CASE("calibrate ops: a cluster whose products take the times of a table") {
   const std::string cluster = text_of(to);
   CHECK(cluster.find(R"("label": "calibrated")") != std::string::npos);
   CHECK(cluster.find("3 products, m 1024, n 1024, k 1024 to 4096, ops.json") != std::string::npos);
+  CHECK(nlohmann::json::parse(cluster)["efficiency"]["f32"]["calibrated"] ==
+        nlohmann::json::parse(
+            R"({"m": {"least": 1024, "most": 1024}, "n": {"least": 1024, "most": 1024},
+ "k": {"least": 1024, "most": 4096}})"));
   const std::string scenario =
       folder.file("dot.json", R"({"orrery": 1, "cluster": )" + cluster + R"(,
 "mesh": {"x": 1}, "check_types": false, "arrays": {
