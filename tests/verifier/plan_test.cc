@@ -302,6 +302,28 @@ TEST_CASE("planner: the best point, the front, and the fewest devices") {
   CHECK(ids(report, report.front) == Ids{"n=8"});
 }
 
+TEST_CASE("planner: what has another currency than the first point is refused") {
+  SmallPlan small;
+  small.keys = R"("sweep": {"n": [1, 2, 4]}, "minimize": ["cost"],
+"price": {"per_device_hour": "2 ${if(n == 2, 'JPY', 'USD')}"})";
+  PlanReport report = answered(small);
+  CHECK(report.refused == 1);
+  CHECK(report.points[1].because ==
+        "f: expected a price in \"USD\", as the first point has it, got one in \"JPY\"");
+  CHECK(ids(report, report.front) == Ids{"n=1"});
+
+  // The first point is the first that has terms. Cases are compared too.
+  small.keys = R"("sweep": {"n": [1, 2, 4]}, "minimize": ["cost"],
+"price": {"per_device_hour": "${4 / n - n / 2 + 3} ${if(n == 4, 'JPY', 'USD')}"}, "cases": [{"id": "yen", "let": {"n": 4}}])";
+  report = answered(small);
+  CHECK(report.refused == 2);
+  CHECK(report.points[0].because ==
+        "f:2:30: /price/per_device_hour: \"4 / n - n / 2 + 3\": 1 / 2 is not a whole number");
+  for (const size_t p : {size_t{2}, size_t{3}})
+    CHECK(report.points[p].because ==
+          "f: expected a price in \"USD\", as the first point has it, got one in \"JPY\"");
+}
+
 TEST_CASE("planner: cases are timed also where they do not fit, and a change is found") {
   SmallPlan small;
   small.keys = R"("sweep": {"n": [1, 2]}, "constraints": {"devices": {"at_most": 2}},

@@ -355,7 +355,7 @@ class PlanOutline {
 
   std::string unit_of_work() const {
     for (const PlanPoint& point : report_.points)
-      if (point.terms.work)
+      if (point.status != PointStatus::Refused && point.terms.work)
         return point.terms.work->unit;
     return "";
   }

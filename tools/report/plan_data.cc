@@ -1,6 +1,7 @@
 // The answers to a plan as data: JSON, and comma-separated values.
 
 #include <cstdlib>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -134,6 +135,16 @@ void write_point(const Plan& plan, const PlanPoint& point, bool is_case, JsonWri
   });
 }
 
+/// Returns a term of the first point that has it. The points that are not refused agree in its
+/// unit.
+template <class Term>
+std::optional<Term> first_of(const PlanReport& report, std::optional<Term> PlanTerms::*term) {
+  for (const PlanPoint& point : report.points)
+    if (point.status != PointStatus::Refused && point.terms.*term)
+      return point.terms.*term;
+  return std::nullopt;
+}
+
 /// Returns the text as a field of a line of comma-separated values (RFC 4180).
 std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\n\r") == std::string_view::npos)
@@ -161,6 +172,10 @@ std::string plan_json(const Plan& plan, const PlanReport& report) {
       for (const PlanAxis axis : plan.minimize())
         json.value(orrery::key_of(axis));
     });
+    if (const std::optional<PlanWork> work = first_of(report, &PlanTerms::work))
+      json.key("unit_of_work").value(work->unit);
+    if (const std::optional<PlanPrice> price = first_of(report, &PlanTerms::price))
+      json.key("currency").value(price->currency);
     json.key("best").value(id(report.best));
     json.key("fewest_devices").value(id(report.fewest_devices));
     json.key("front").array([&] {

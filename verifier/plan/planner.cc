@@ -72,10 +72,24 @@ std::string more_than(std::string_view what, std::string_view more, std::string_
   return fmt::format("{}, {} more than {}", what, more, most);
 }
 
+/// Returns the currency of the first point that has terms, if these have a price.
+std::optional<std::string> first_currency(const Plan& plan) {
+  for (const std::vector<TemplateValue>& values : plan.points()) {
+    try {
+      const PlanTerms terms = plan.terms(values);
+      return terms.price ? std::optional(terms.price->currency) : std::nullopt;
+    } catch (const InputError&) {
+      continue;  // the point is refused where it is worked out
+    }
+  }
+  return std::nullopt;
+}
+
 /// Works out the points of a plan, in several threads.
 class PointRunner {
  public:
-  PointRunner(const Plan& plan, const PlanOptions& options) : plan_(plan), options_(options) {}
+  PointRunner(const Plan& plan, const PlanOptions& options)
+      : plan_(plan), options_(options), first_currency_(first_currency(plan)) {}
 
   /// Returns the points of the tasks.
   std::vector<PlanPoint> run(const std::vector<PointTask>& tasks, bool tells_progress = false) {
@@ -144,6 +158,7 @@ class PointRunner {
     made.values = task.values;
     try {
       made.terms = plan_.terms(task.values);
+      check_currency(made.terms);
       judge(task, run, made);
     } catch (const InputError& error) {
       const std::string text = error.what();
@@ -152,6 +167,16 @@ class PointRunner {
       refuse(made, "it needs more memory than there is");
     }
     return made;
+  }
+
+  /// Refuses a price that cannot be compared with that of the first point.
+  void check_currency(const PlanTerms& terms) const {
+    if (terms.price && first_currency_ && terms.price->currency != *first_currency_)
+      throw InputError(
+          plan_.file(),
+          {{{},
+            fmt::format("expected a price in \"{}\", as the first point has it, got one in \"{}\"",
+                        *first_currency_, terms.price->currency)}});
   }
 
   void judge(const PointTask& task, const RunOptions& run, PlanPoint& made) const {
@@ -230,6 +255,7 @@ class PointRunner {
 
   const Plan& plan_;
   const PlanOptions& options_;
+  const std::optional<std::string> first_currency_;
   const std::shared_ptr<SharedWork> shared_ = shared_work();  // by the threads
 };
 

@@ -85,6 +85,8 @@ TEST_CASE("plan: JSON and CSV have all figures, and jobs change nothing") {
   const Ran planned = ran({"plan", plan, "--format", "json"});
   const Json json = Json::parse(planned.out);
   CHECK(json["best"] == "n=1,mode=a");
+  CHECK(json["unit_of_work"] == "tokens");
+  CHECK(json["currency"] == "USD");
   CHECK(json["counts"] == Json::parse(R"({"timed": 6, "pruned": 0, "refused": 2})"));
   REQUIRE(json["points"].size() == 9);
   const Json& first = json["points"][0];
