@@ -36,6 +36,15 @@ LocalDuration op_duration(const Program& program, const Op& op, const DeviceFigu
   return local_duration(cost_of(program, op), device);
 }
 
+Duration launch_part(const Program& program, const Op& op, const DeviceFigures& device,
+                     Duration took) {
+  const LocalDuration one = op_duration(program, op, device);
+  if (one.takes == Duration())
+    return Duration();
+  const Int128 all = Int128{took.count()} * one.launch.count();
+  return Duration(checked_narrow(all / one.takes.count()));
+}
+
 Duration LocalCosts::of(const Op& op) {
   const Cost cost = cost_of(program_, op);
   LocalDuration duration;

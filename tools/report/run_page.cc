@@ -17,6 +17,7 @@
 #include "models/base/amount_text.h"
 #include "models/program/rules.h"
 #include "simulator/analyze/list_runs.h"
+#include "simulator/lower/local_cost.h"
 #include "tools/report/explain.h"
 #include "tools/report/figures.h"
 #include "tools/report/json_writer.h"
@@ -156,7 +157,7 @@ class RunSections {
               if (is_new)
                 names.push_back(program_.op(bar.slice.op).name);
               json.value(r);
-              json.value(kind_of(bar.slice.kind));
+              json.value(kind_of(bar.slice));
               json.value(bar.span.begin.picoseconds());
               json.value(bar.span.end.picoseconds());
               json.value(number->second);
@@ -335,18 +336,40 @@ class RunSections {
         paragraph(reshard_text(report_, of)));
   }
 
-  static size_t kind_of(ListSlice::Kind kind) {
-    switch (kind) {
+  /// Returns the place of a slice's kind in the legend of charts.js. A launch has no stream if it
+  /// is that of a local op.
+  static size_t kind_of(const ListSlice& slice) {
+    switch (slice.kind) {
       case ListSlice::Kind::Compute:
         return 0;
-      case ListSlice::Kind::Collective:
-        return 1;
       case ListSlice::Kind::Wait:
         return 2;
+      case ListSlice::Kind::Collective:
+        return 3;
       case ListSlice::Kind::Launch:
         break;
     }
-    return 3;
+    return slice.stream ? 4 : 1;
+  }
+
+  /// Returns what the list does. The compute stream is cut into the parts that TimeParts has: the
+  /// launch of a local op is a slice before the rest of it.
+  std::vector<ListSlice> parts_of(ListId list) const {
+    std::vector<ListSlice> parts;
+    for (const ListSlice& slice : slices_of(runs_, list)) {
+      parts.push_back(slice);
+      if (slice.kind != ListSlice::Kind::Compute)
+        continue;
+      const Duration launch =
+          launch_part(program_, program_.op(slice.op), report_.scenario->cluster.device,
+                      slice.span.end - slice.span.begin);
+      const Instant launched = slice.span.begin + launch;
+      parts.back().span.begin = launched;
+      if (slice.span.begin < launched)
+        parts.insert(parts.end() - 1,
+                     {ListSlice::Kind::Launch, {}, slice.op, {slice.span.begin, launched}});
+    }
+    return parts;
   }
 
   std::vector<ListId> lists(const DeviceReport& device) const {
@@ -367,7 +390,7 @@ class RunSections {
         std::max<int64_t>(report_.completion->makespan.picoseconds() / kBarsInARow, 1));
     for (const ListId list : all) {
       std::map<std::optional<StreamId>, std::vector<ListSlice>> streams;
-      for (const ListSlice& slice : slices_of(runs_, list))
+      for (const ListSlice& slice : parts_of(list))
         streams[slice.stream].push_back(slice);
       for (const auto& [stream, slices] : streams) {
         std::vector<Bar> bars = bars_of(slices, least);

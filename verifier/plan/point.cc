@@ -98,17 +98,6 @@ std::vector<MemoryOfKind> by_kind(const Program& program, std::span<const PlanKi
   return sorted;
 }
 
-/// Returns the part of the time of an op's runs that is launches. A fault that slows the op down
-/// slows its launch too.
-Duration launches(const Scenario& scenario, OpId op, Duration took) {
-  const LocalDuration one =
-      op_duration(scenario.program, scenario.program.op(op), scenario.cluster.device);
-  if (one.takes == Duration())
-    return Duration();
-  const Int128 all = Int128{took.count()} * one.launch.count();
-  return Duration(checked_narrow(all / one.takes.count()));
-}
-
 /// Returns the parts of the list that computes longest. The result is idle if there is no list.
 TimeParts parts_of(const Report& report, Duration makespan) {
   const Scenario& scenario = *report.scenario;
@@ -121,7 +110,8 @@ TimeParts parts_of(const Report& report, Duration makespan) {
     for (uint32_t i = 0; i < tape.size(); ++i) {
       const OpTime took = runs.all_runs(tape[i].op, list);
       if (tape[i].kind == Instruction::Kind::Local) {
-        const Duration launch = launches(scenario, tape[i].op, took.from_entered);
+        const Duration launch = launch_part(scenario.program, scenario.program.op(tape[i].op),
+                                            scenario.cluster.device, took.from_entered);
         parts.launch += launch;
         parts.compute += took.from_entered - launch;
       } else if (tape[i].kind != Instruction::Kind::Enter) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -155,10 +157,12 @@ TEST_CASE("pages: a run's page has its timeline, memory, links, and why each op 
   CHECK(timeline["end"] == end);
   const Json names = {"c<&>", "s"};
   CHECK(timeline["names"] == names);
-  const Json bars = {{0, 0, 0, 5'000'000, 0, 1},
+  // The kinds are compute, launch, exposed communication, a collective, and its launch.
+  const Json bars = {{0, 1, 0, 1'000'000, 0, 1},
+                     {0, 0, 1'000'000, 5'000'000, 0, 1},
                      {0, 2, 5'000'000, end, 1, 1},
-                     {1, 3, 5'000'000, 6'000'000, 1, 1},
-                     {1, 1, 6'000'000, end, 1, 1}};
+                     {1, 4, 5'000'000, 6'000'000, 1, 1},
+                     {1, 3, 6'000'000, end, 1, 1}};
   CHECK(timeline["bars"] == bars);
 
   const Json memory = chart(page, "memory");
@@ -172,6 +176,27 @@ TEST_CASE("pages: a run's page has its timeline, memory, links, and why each op 
   CHECK(markup.find("<details><summary>s</summary><pre>") != std::string::npos);
   CHECK(markup.find("c&lt;&amp;&gt;") != std::string::npos);
   CHECK(markup.find("The cluster is not one of the catalog") != std::string::npos);
+}
+
+TEST_CASE("pages: the bars of a plan's timeline add up to the parts of the answer's time") {
+  const TemporaryFolder folder;
+  const std::string plan = folder.file("sum.json", plan_file_text());
+  const std::vector<std::string> let = {"plan", plan, "--let", "n=2", "--format"};
+  const auto printed = [&](const std::string& format) {
+    std::vector<std::string> arguments = let;
+    arguments.push_back(format);
+    return ran(arguments).out;
+  };
+  const Json parts = Json::parse(printed("json"))["points"][0]["parts"];
+  const std::string page = printed("html");
+  const Json timeline = chart(page, "timeline");
+  std::map<int, int64_t> by_kind;
+  for (const Json& bar : timeline["bars"])
+    by_kind[bar[1]] += bar[3].get<int64_t>() - bar[2].get<int64_t>();
+  CHECK(by_kind[0] == parts["compute_ps"]);
+  CHECK(by_kind[1] == parts["launch_ps"]);
+  CHECK(by_kind[2] == parts["exposed_ps"]);
+  CHECK(page.find("['launch', 'launch'], ['wait', 'exposed communication']") != std::string::npos);
 }
 
 TEST_CASE("pages: what cannot be written to is said, and a folder has no page") {

@@ -68,7 +68,9 @@ function front(data, by) {
 
 // {rows: [name], names: [name], end, bars: [[row, kind, begin, end, name, count]]}: times in picoseconds.
 function timeline(data) {
-  const kinds = [['compute', 'compute'], ['collective', 'collective'], ['wait', 'waits for a collective'], ['launch', 'launch']];
+  // The first three are the parts of the answer's time, on compute streams; the others are on communication streams.
+  const kinds = [['compute', 'compute'], ['launch', 'launch'], ['wait', 'exposed communication'], ['collective', 'collective'],
+    ['entry', 'launch of a collective']];
   const x = unitOf('time', data.end);
   // Rows are found by their labels, which spaces of no width keep apart. A phone has room for their ends.
   const most = innerWidth < 700 ? 20 : 60;
