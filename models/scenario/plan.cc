@@ -152,7 +152,10 @@ std::optional<PlanPrice> price_of(DocumentNode node, Diagnostics& diagnostics) {
         currency.find_first_of("-_0123456789") == std::string_view::npos)
       price = PlanPrice{*micros, std::string(currency)};
     else
-      expected(*per_hour, "a price such as \"2.10 USD\"", diagnostics);
+      expected(*per_hour,
+               "a price such as \"2.10 USD\", up to 9223372036854.775807 with at most 6 decimals "
+               "and a currency of ASCII letters",
+               diagnostics);
   }
   fields.finish();
   return price;
@@ -285,9 +288,12 @@ void Plan::read_kinds(DocumentNode node, Diagnostics& diagnostics) {
   refuse_holes(node, diagnostics);
   if (!is_object(node, "an object with patterns of names for each kind", diagnostics))
     return;
-  for (const DocumentNode member : node)
+  for (const DocumentNode member : node) {
+    if (member.key().empty())
+      diagnostics.add(member.key_origin(), "expected the name of a kind as key, got \"\"");
     if (auto patterns = orrery::read_names(member, "a pattern of names", diagnostics))
       kinds_.push_back({member.key(), std::move(*patterns)});
+  }
 }
 
 std::vector<std::vector<TemplateValue>> Plan::points() const {

@@ -221,6 +221,14 @@ TEST_CASE("planner: what cannot fit is not timed, and what is no scenario is ref
   report = answered(small);
   CHECK(report.points[1].because == "makespan: 14.02 ms, 1.022 ms more than the 13 ms allowed");
 
+  // Figures that would be rounded to one text are exact: 3 arrays of 80 MB, and 14.022 ms.
+  small.keys = R"("sweep": {"n": [2]}, "constraints": {"peak_memory": {"at_most": "239999999 B"}})";
+  CHECK(answered(small).points[0].because ==
+        "peak_memory: 240 MB, 1 B more than the 239999999 B allowed");
+  small.keys = R"("sweep": {"n": [4]}, "constraints": {"makespan": {"at_most": "14021999999 ps"}})";
+  CHECK(answered(small).points[0].because ==
+        "makespan: 14022 us, 1 ps more than the 14021999999 ps allowed");
+
   small.keys = R"("sweep": {"n": [3, 16]})";
   CHECK_THROWS_WITH_AS(
       answered(small),

@@ -201,7 +201,8 @@ class PlanOutline {
     for (const PlanAxis axis : plan_.minimize())
       axes.push_back(orrery::key_of(axis));
     begin("front", "front",
-          fmt::format("no point is better in one of {} and no worse in the others",
+          fmt::format("no point is better in one of {} and no worse in the others; of equal points "
+                      "one",
                       fmt::join(axes, ", ")));
     add_table(report_.front);
   }

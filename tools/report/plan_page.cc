@@ -173,7 +173,7 @@ std::string plan_html(const Plan& plan, const PlanReport& report, const Report* 
   if (!front.empty())
     of_front +=
         "<p class=\"dim\">No point is better in one of these figures and no worse in the "
-        "others:</p>\n" +
+        "others; of equal points one:</p>\n" +
         html_of(plan_outline(plan, report, front, kPageStyle), "table", Titles::LeftOut);
   if (front.size() < report.front.size())
     of_front += fmt::format("<p>and {} more</p>\n", report.front.size() - front.size());

@@ -15,6 +15,7 @@
 #include "models/base/amount_text.h"
 #include "models/base/callable.h"
 #include "models/base/diagnostics.h"
+#include "models/scenario/quantity_text.h"
 
 namespace orrery {
 namespace {
@@ -70,6 +71,25 @@ std::vector<size_t> scattered(size_t tasks) {
 
 std::string more_than(std::string_view what, std::string_view more, std::string_view most) {
   return fmt::format("{}, {} more than {}", what, more, most);
+}
+
+std::string rounded_text(Bytes size) {
+  return size_text(size);
+}
+std::string rounded_text(Duration time) {
+  return time_text(time);
+}
+
+/// Says by how much a figure is more than what is allowed. Both are exact if they would be rounded
+/// to one text.
+template <class Amount>
+std::string more_than(PlanAxis axis, Amount got, Amount most, std::string_view by_whom) {
+  const bool is_exact = rounded_text(got) == rounded_text(most);
+  const auto text = [&](Amount amount) {
+    return is_exact ? quantity_text(amount) : rounded_text(amount);
+  };
+  return more_than(fmt::format("{}: {}", key_of(axis), text(got)), rounded_text(got - most),
+                   fmt::format("the {} {}", text(most), by_whom));
 }
 
 /// Returns the currency of the first point that has terms, if these have a price.
@@ -238,10 +258,8 @@ class PointRunner {
       does_not_fit(
           point,
           excess(static_cast<double>(figures.peak.count()), static_cast<double>(most->count())),
-          more_than(
-              fmt::format("peak_memory: {}", size_text(figures.peak)),
-              size_text(figures.peak - *most),
-              fmt::format("the {} {}", size_text(*most), of_device ? "of a device" : "allowed")));
+          more_than(PlanAxis::PeakMemory, figures.peak, *most,
+                    of_device ? "of a device" : "allowed"));
   }
 
   static void check_makespan(Duration makespan, PlanPoint& point) {
@@ -249,8 +267,7 @@ class PointRunner {
     if (most && makespan > *most)
       does_not_fit(
           point, excess(static_cast<double>(makespan.count()), static_cast<double>(most->count())),
-          more_than(fmt::format("makespan: {}", time_text(makespan)), time_text(makespan - *most),
-                    fmt::format("the {} allowed", time_text(*most))));
+          more_than(PlanAxis::Makespan, makespan, *most, "allowed"));
   }
 
   const Plan& plan_;

@@ -93,7 +93,9 @@ struct PlanReport {
   size_t swept = 0;               // how many are of the sweep
   std::optional<size_t> best;
   std::optional<size_t> fewest_devices;
-  std::vector<size_t> front;      // no other point is better in one figure and no worse in any
+  /// Those that fit and that no other point beats: better in one figure and no worse in the others.
+  /// Among points that are equal in these figures, the one that compares best is there.
+  std::vector<size_t> front;
   std::optional<size_t> nearest;  // if nothing fits: the point that is least beyond
   std::vector<PlanChange> changes;
   std::vector<WhatIf> what_if;

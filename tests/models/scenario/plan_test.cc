@@ -184,6 +184,8 @@ TEST_CASE("plans: errors of a plan's own keys") {
        "f:1:64: /kinds: expected an object with patterns of names for each kind, got a list"},
       {kSweep + R"(, "kinds": {"w": 1})",
        "f:1:70: /kinds/w: expected a pattern of names or a list of them, got 1"},
+      {kSweep + R"(, "kinds": {"": "w_*"})",
+       "f:1:65: /kinds/: expected the name of a kind as key, got \"\""},
       {kSweep + R"(, "work": {"tokens": "${n}"})",
        "f:1:74: /work/tokens: \"n\": expected one of tp, mode, got \"n\""},
       {kSweep + R"(, "swept": 1)",
@@ -215,10 +217,17 @@ TEST_CASE("plans: errors of the terms of a point") {
        "f:1:74: /work/tokens: expected a number of tokens of at least 1, got 0"},
       {R"("price": 2)", "f:1:64: /price: expected an object with \"per_device_hour\", got 2"},
       {R"("price": {"per_device_hour": "2 dollars a day"})",
-       "f:1:84: /price/per_device_hour: expected a price such as \"2.10 USD\", got \"2 dollars a "
-       "day\""},
+       "f:1:84: /price/per_device_hour: expected a price such as \"2.10 USD\", up to "
+       "9223372036854.775807 with at most 6 decimals and a currency of ASCII letters, got \"2 "
+       "dollars a day\""},
+      // A millionth more than 2^63 - 1 millionths.
+      {R"("price": {"per_device_hour": "9223372036854.775808 USD"})",
+       "f:1:84: /price/per_device_hour: expected a price such as \"2.10 USD\", up to "
+       "9223372036854.775807 with at most 6 decimals and a currency of ASCII letters, got "
+       "\"9223372036854.775808 USD\""},
       {R"("price": {"per_device_hour": 2})",
-       "f:1:84: /price/per_device_hour: expected a price such as \"2.10 USD\", got 2"},
+       "f:1:84: /price/per_device_hour: expected a price such as \"2.10 USD\", up to "
+       "9223372036854.775807 with at most 6 decimals and a currency of ASCII letters, got 2"},
   };
   for (const PlanError& each : errors) {
     CAPTURE(each.keys);
