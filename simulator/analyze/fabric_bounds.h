@@ -25,9 +25,10 @@
 // multicasts: the switch takes D from each set and gives D to each.
 //
 // A group counts no links that its messages never cross. For ranks in one node these are the links
-// outside of it, and for ranks in several nodes those of NICs that none of them uses. For ranks along a line of a torus they are the links that leave the line, and in a
-// full mesh those to other devices. Which of the other links they cross is no rule of the fabric
-// but of an algorithm and of routes, which may be worse than they need be.
+// outside of it, and for ranks in several nodes those of NICs that none of them uses. For ranks
+// along a line of a torus they are the links that leave the line, and in a full mesh those to other
+// devices. Which of the other links they cross is no rule of the fabric but of an algorithm and of
+// routes, which may be worse than they need be.
 //
 // Only data is counted, not the flags of a protocol. Neither are launches, overheads, latencies of
 // protocols, rates of channels and of reductions, copies, or other collectives at the same time.
