@@ -155,7 +155,8 @@ std::optional<Completion> Stages::time_looped() {
     if (!stop().finished())
       return std::nullopt;
     throw BeyondLimit(OpId(program_.written_loops.front().last().ops.begin),
-                      "every iteration is timed where an op meets those of another one, but " +
+                      "every iteration is timed where a site joins ops of different iterations, or "
+                      "of a loop and outside of it: " +
                           beyond(options_.limits, &Limits::ops, "more"));
   }
   const Lowered& lowered = lowered_to_run();

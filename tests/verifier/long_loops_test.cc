@@ -504,8 +504,9 @@ TEST_CASE("long loops: where ops of different iterations meet, more than the lim
     FAIL("all iterations are needed");
   } catch (const InputError& error) {
     CHECK(error.diagnostics()[0].message ==
-          "precv \"l.v\": every iteration is timed where an op meets those of another one, but "
-          "expected at most 262144 ops, got more (--limit ops=N allows more) (in l[999999])");
+          "precv \"l.v\": every iteration is timed where a site joins ops of different iterations, "
+          "or of a loop and outside of it: expected at most 262144 ops, got more (--limit ops=N "
+          "allows more) (in l[999999])");
   }
 }
 
