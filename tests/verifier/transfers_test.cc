@@ -399,7 +399,7 @@ TEST_CASE("transfers: the need is that of all iterations, also where some are le
     options.iterations_budget = iterations_budget;
     return run_parts(parts, options).check("SENDS.BUFFERED");
   };
-  for (const uint64_t budget : {1'000, 0}) {
+  for (const uint64_t budget : {uint64_t{1'000}, uint64_t{0}}) {
     CHECK(judged(20, budget).verdict == Verdict::Holds);
     CHECK(judged(19, budget).verdict == Verdict::Fails);
     CHECK(judged(19, budget).message ==
