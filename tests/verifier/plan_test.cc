@@ -171,7 +171,8 @@ TEST_CASE("planner: the scores that gradients of attention compute again count i
 "ct_y": {"shape": [64, 2, 8], "dtype": "f32", "init": "zeros"}},
 "program": [{"id": "y", "op": "dot_product_attention", "of": ["q", "k", "v"]}],
 "transform": {"vjp": {"of": ["y"], "with_respect_to": ["q", "k", "v"]}}})");
-  const PointTimes& times = *answer(plan).points.front().times();
+  const PlanReport report = answer(plan);
+  const PointTimes& times = *report.points.front().times();
   // Two products forward and five back, one of them again: each 2 * 2 * 64 * 64 * 8 flops, a flop
   // a picosecond.
   const double product = 2.0 * 2 * 64 * 64 * 8;
