@@ -497,6 +497,10 @@ class Run {
     const std::string undecided = undecided_.empty() ? undecided_values_ : undecided_;
     const std::vector<Check> so_far = report_.checks;
     const bool counts_all =
+        std::ranges::any_of(scenario_.expectations,
+                            [](const Expectation& each) {
+                              return std::holds_alternative<ExpectBufferedMessages>(each.what);
+                            }) &&
         device_ops_with_all_iterations(stages_.program_to_run()) <= kMostWalkedRuns;
     const Evidence evidence{scenario_,
                             lowered(),

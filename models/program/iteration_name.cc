@@ -37,6 +37,18 @@ void for_each_iteration_in(std::string_view name,
   }
 }
 
+std::string in_any_iteration(std::string_view name) {
+  std::string text;
+  size_t copied = 0;
+  for_each_iteration_in(name, [&](std::string_view loop, int64_t /*index*/) {
+    text += name.substr(copied, loop.size() - copied);
+    text += kAnyIndex;
+    copied = name.find(']', loop.size()) + 1;
+  });
+  text += name.substr(copied);
+  return text;
+}
+
 std::string without_indices(std::string_view name) {
   std::string text;
   size_t depth = 0;

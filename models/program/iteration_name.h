@@ -36,6 +36,9 @@ std::string_view own_name(std::string_view iteration, std::string_view name);
 void for_each_iteration_in(std::string_view name,
                            FunctionRef<void(std::string_view loop, int64_t index)> visit);
 
+/// Returns the name for all iterations: "l[].m[].y" for "l[3].m[40].y".
+std::string in_any_iteration(std::string_view name);
+
 /// Returns the name in the scenario of a loop, or of an op or value in one: "outer.l" for
 /// "outer[0].l".
 std::string without_indices(std::string_view name);

@@ -255,9 +255,30 @@ OwnedSchedule make_broadcast(const ScheduleRequest& request) {
   return std::make_unique<DirectSchedule>(areas, std::move(rounds), request.transport);
 }
 
+/// Returns the orders of the layout for chains that begin at the source. Its node comes first, and
+/// in it the source. So no chain enters that node again at its end, and the chains still leave it
+/// by different ranks.
+SharedList<SharedList<uint32_t>> orders_from(uint32_t source, const Layout& layout) {
+  if (layout.nodes.empty())
+    return layout.orders;
+  std::vector<SharedList<uint32_t>> orders;
+  for (const SharedList<uint32_t>& given : layout.orders) {
+    std::vector<uint32_t> order(given.begin(), given.end());
+    const auto at = std::ranges::find(order, source);
+    auto node = order.begin();
+    for (auto ranks = layout.nodes.begin(); at - node >= *ranks; ++ranks)
+      node += *ranks;
+    std::rotate(node, at, at + 1);
+    std::rotate(order.begin(), node, order.end());
+    orders.emplace_back(std::move(order));
+  }
+  return orders;
+}
+
 OwnedSchedule make_chain(const ScheduleRequest& request) {
   return std::make_unique<ChainSchedule>(request.nodes, request.elements, request.source,
-                                         request.transport, request.layout.orders);
+                                         request.transport,
+                                         orders_from(request.source.index(), request.layout));
 }
 
 /// Returns the pairs of a permutation.

@@ -53,6 +53,9 @@ struct Layout {
   /// The orders of the ranks in which rings use different links: channel c of a ring or of a chain
   /// has order c mod their number. If there are none, they go by rank.
   SharedList<SharedList<uint32_t>> orders = {};
+  /// If orders go from node to node: how many ranks of each node follow each other. All orders have
+  /// the same nodes at the same places.
+  SharedList<uint32_t> nodes = {};
 
   friend bool operator==(const Layout&, const Layout&) = default;
   friend auto operator<=>(const Layout&, const Layout&) = default;

@@ -79,9 +79,9 @@ struct Division {
 
 /// Returns the links that messages between these ranks may cross, if the topology's rule leaves
 /// some out. Messages of a node's devices stay inside the node. Those between nodes use the NICs
-/// that the route's rule names. Those of a line or plane of a torus
-/// stay in it, and those of a full mesh go straight. The result is empty if it may be any link, or
-/// if switches that join nodes reduce.
+/// that the route's rule names. Those of a line or plane of a torus stay in it, and those of a full
+/// mesh go straight. The result is empty if it may be any link, or if switches that join nodes
+/// reduce.
 std::optional<std::vector<LinkId>> links_among(const Fabric& fabric,
                                                std::span<const VertexId> ranks);
 

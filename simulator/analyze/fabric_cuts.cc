@@ -37,8 +37,9 @@ Division measured(const Fabric& fabric, const OpenLinks& links, Blocks block, ui
   return division;
 }
 
-/// Says whether links from vertices in no block count when a switch joins a block. They count for
-/// what is inside a node, and for a leaf only if it has more links down than up.
+/// Says whether links from vertices in no block count when a switch joins a block. If they do, what
+/// is inside a node joins, and a leaf with no more links down than up does not. So that is tried
+/// first: the division in between has the links of the NICs as its border.
 enum class Votes : uint8_t { OfAll, OfBlocks };
 
 /// Lets switches that are in no block join the one from which most of what leads into them comes.
@@ -135,7 +136,7 @@ class Divider {
 
  private:
   void add(const std::function<uint32_t(uint32_t)>& block_of) {
-    constexpr int kRounds = 8;  // two for each level of switches
+    constexpr int kRounds = 8;  // one of each kind for each of up to 4 levels of switches
     Blocks block(fabric_.vertices(), kNone);
     uint32_t count = 0;
     for (uint32_t d = 0; d < fabric_.devices(); ++d) {

@@ -75,32 +75,34 @@ std::vector<std::vector<uint32_t>> ranks_by_node(const Nodes& nodes,
   return by_node;
 }
 
-/// Returns how many orders use the NICs of each node evenly: as many as a node has NICs, if that is
-/// a multiple of what each other node has. Otherwise the node with the fewest NICs limits them.
-size_t count_orders(const std::vector<std::vector<size_t>>& starts) {
-  const auto [fewest, most] = std::ranges::minmax(
-      starts, {}, [](const std::vector<size_t>& of_node) { return of_node.size(); });
-  const size_t all = most.size();
-  const bool even = std::ranges::all_of(
-      starts, [&](const std::vector<size_t>& of_node) { return all % of_node.size() == 0; });
-  return even ? all : fewest.size();
+/// Returns whether the links of a device inside its node are slower together than those of its NIC.
+bool is_slower_inside(const Fabric& fabric, VertexId device) {
+  Int128 inside = 0;
+  Int128 network = 0;
+  fabric.topology().for_each_link_from(device, [&](LinkId id) {
+    (fabric.topology().is_network(id) ? network : inside) += fabric.figures(id).bandwidth.count();
+  });
+  return inside < network;
 }
 
-/// Returns orders that use the NICs of a group over several nodes. Order k enters the first node by
-/// the rank of NIC k and goes round the node (way_through). It enters the next node by the rank
-/// with the same number as that by which it left. That node it goes through the other way round, so
-/// its last rank has the number of the first node's first. So messages stay on their rail, and each
-/// NIC takes and sends those of one order, except on the way from the last of an odd number of
-/// nodes to the first. Nodes may have different numbers of ranks: then each order enters and leaves
-/// a node by the NIC after that of the order before. As NCCL's rings do, the orders of all channels
-/// go through the nodes in the same order.
+/// Sets the orders that use the NICs of a group over several nodes: as many as the node with the
+/// fewest NICs has, since all that a ring moves goes through each node. Order k enters the first
+/// node by the rank of NIC k and goes round the node (way_through). It enters the next node by the
+/// rank with the same number as that by which it left. That node it goes through the other way
+/// round, so its last rank has the number of the first node's first. So messages stay on their
+/// rail, and each NIC takes and sends those of one order, except on the way from the last of an odd
+/// number of nodes to the first. In nodes with other numbers of ranks, each order enters and leaves
+/// by the NIC after that of the order before. As NCCL's rings do, the orders of all channels go
+/// through the nodes in the same order.
 ///
-/// There are no orders if there would be one, and the ranks of each node already follow each other.
-SharedList<SharedList<uint32_t>> orders_by_nic(const Nodes& nodes,
-                                               std::span<const VertexId> ranks) {
+/// There are no orders if each node has one NIC, and its ranks already follow each other. If they
+/// do not, a ring by rank sends nearly everything over the NICs. That takes less time if
+/// the links inside of nodes are slower, so there are no orders either.
+void order_by_nic(const Fabric& fabric, const Nodes& nodes, std::span<const VertexId> ranks,
+                  Layout& layout) {
   const std::vector<std::vector<uint32_t>> by_node = ranks_by_node(nodes, ranks);
   if (by_node.size() == ranks.size())
-    return {};
+    return;
   std::vector<std::vector<size_t>> starts;  // per node: the first rank of each NIC
   bool follow = true;
   for (const std::vector<uint32_t>& of_node : by_node) {
@@ -111,15 +113,16 @@ SharedList<SharedList<uint32_t>> orders_by_nic(const Nodes& nodes,
         starts.back().push_back(i);
     follow = follow && of_node.back() - of_node.front() + 1 == of_node.size();
   }
-  const size_t count = count_orders(starts);
-  if (count == 1 && follow)
-    return {};
+  const auto [fewest, most] = std::ranges::minmax(starts, {}, &std::vector<size_t>::size);
+  const size_t count = fewest.size();
+  if (follow ? most.size() == 1 : is_slower_inside(fabric, ranks.front()))
+    return;
   std::vector<SharedList<uint32_t>> orders;
   for (size_t k = 0; k < count; ++k) {
     std::vector<uint32_t> order;
     for (size_t n = 0; n < by_node.size(); ++n) {
       const std::vector<uint32_t>& of_node = by_node[n];
-      const size_t start = starts[n][k % starts[n].size()];
+      const size_t start = starts[n][k];
       std::vector<uint32_t> way =
           way_through(*nodes.form().inside, static_cast<uint32_t>(of_node.size()));
       if (n % 2 == 1)
@@ -129,7 +132,11 @@ SharedList<SharedList<uint32_t>> orders_by_nic(const Nodes& nodes,
     }
     orders.emplace_back(std::move(order));
   }
-  return orders;
+  std::vector<uint32_t> sizes;
+  for (const std::vector<uint32_t>& of_node : by_node)
+    sizes.push_back(static_cast<uint32_t>(of_node.size()));
+  layout.orders = std::move(orders);
+  layout.nodes = std::move(sizes);
 }
 
 /// A RingFinder finds rings of ranks that share no link, among ranks that links join both ways.
@@ -348,9 +355,10 @@ Layout layout_of(const Fabric& fabric, std::span<const VertexId> ranks) {
   Layout layout;
   if (const auto* const nodes = dynamic_cast<const Nodes*>(&fabric.topology())) {
     layout.together = ranks_together(*nodes, ranks);
-    layout.orders = layout.together >= ranks.size()
-                        ? orders_by_links(*nodes->form().inside, fabric, ranks)
-                        : orders_by_nic(*nodes, ranks);
+    if (layout.together >= ranks.size())
+      layout.orders = orders_by_links(*nodes->form().inside, fabric, ranks);
+    else
+      order_by_nic(fabric, *nodes, ranks, layout);
   } else if (const auto* const torus = dynamic_cast<const Torus*>(&fabric.topology())) {
     layout.axes = filled_axes(*torus, ranks);
   } else {

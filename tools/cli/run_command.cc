@@ -73,13 +73,11 @@ std::vector<NamedValue> chosen_values(const Report& report, const std::vector<st
   return chosen;
 }
 
-/// Returns whether an id of the program is this one in some iteration.
+/// Returns whether an id of the program is this one, in some iteration.
 bool is_named(const Program& program, const std::string& id) {
-  if (id.find(kAnyIndex) != id.npos)
-    return false;
-  const std::string own = without_indices(id);
-  return std::ranges::any_of(explainable(program),
-                             [&](std::string_view each) { return without_indices(each) == own; });
+  const std::vector<std::string_view> known = explainable(program);
+  return id.find(kAnyIndex) == id.npos &&
+         std::ranges::find(known, in_any_iteration(id)) != known.end();
 }
 
 /// Refuses an id that cannot be explained. All iterations are written only for an id that needs

@@ -30,8 +30,8 @@ namespace orrery {
 struct Evidence {
   const Scenario& scenario;
   const Lowered& lowered;
-  /// The program in which buffered messages are counted: it has all iterations of loops, unless
-  /// these are too many.
+  /// The program in which buffered messages are counted, if that is expected: it has all iterations
+  /// of loops, unless these are too many.
   const Program& counted;
   const Lowered& lowered_counted;
   const MemoryProfile& memory;

@@ -2,6 +2,7 @@
 
 #include "simulator/algorithm/chain.h"
 
+#include <algorithm>
 #include <iterator>
 #include <memory>
 #include <numeric>
@@ -112,6 +113,34 @@ TEST_CASE("chain: each channel goes on from the source in its own order") {
   CHECK(chain.step({Node(2), Channel(1), 0}).to == Node(0));
   CHECK(chain.step({Node(0), Channel(1), 0}).to == Node(1));
   CHECK(!chain.step({Node(1), Channel(1), 0}).to);
+}
+
+TEST_CASE("chain: over nodes, the source's node comes first in each order, and the source in it") {
+  const std::vector<const Algorithm*> all = algorithms_for(OpKind::Pbroadcast);
+  const auto ring = std::ranges::find(all, "ring", &Algorithm::name);
+  REQUIRE(ring != all.end());
+  ScheduleRequest request;
+  request.kind = OpKind::Pbroadcast;
+  request.nodes = 5;
+  request.elements = 4;
+  request.transport.channels = 2;
+  // Two ranks on the first node, and three on the other one.
+  request.layout.orders = std::vector<SharedList<uint32_t>>{SharedList<uint32_t>({0, 1, 4, 3, 2}),
+                                                            SharedList<uint32_t>({1, 0, 2, 4, 3})};
+  request.layout.nodes = std::vector<uint32_t>{2, 3};
+  const auto chain = [&](uint32_t source, uint32_t channel) {
+    request.source = Node(source);
+    const std::unique_ptr<const Schedule> made = (*ring)->make(request);
+    std::vector<uint32_t> ranks = {source};
+    while (const auto to = made->step({Node(ranks.back()), Channel(channel), 0}).to)
+      ranks.push_back(to->index());
+    return ranks;
+  };
+  using Ranks = std::vector<uint32_t>;
+  CHECK(chain(1, 0) == Ranks{1, 0, 4, 3, 2});
+  CHECK(chain(1, 1) == Ranks{1, 0, 2, 4, 3});
+  CHECK(chain(3, 0) == Ranks{3, 4, 2, 0, 1});
+  CHECK(chain(3, 1) == Ranks{3, 2, 4, 1, 0});
 }
 
 TEST_CASE("chain: a group of one copies and sends nothing") {

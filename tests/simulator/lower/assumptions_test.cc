@@ -134,26 +134,30 @@ TEST_CASE("nodes: a ring in rank order sends over one NIC of each node, which is
         "nodes: psum by ring: one ring in rank order, so not all NICs of each node");
 }
 
-TEST_CASE(
-    "nodes: a topology of nodes says which NICs there are, and rings use as many as the node with "
-    "the fewest has") {
+TEST_CASE("nodes: a topology of nodes says which NICs there are, and rings with orders use them") {
   const LinkFigures alike{BytesPerSecond(50), Duration()};
-  const auto nodes = [&](uint32_t nics) {
-    const auto inside = std::make_shared<const Tree>(std::vector{TreeLevel{4, 1, 1, alike}});
+  const LinkFigures slow{BytesPerSecond(49), Duration()};
+  const auto nodes = [&](uint32_t nics, LinkFigures in_node) {
+    const auto inside = std::make_shared<const Tree>(std::vector{TreeLevel{4, 1, 1, in_node}});
     const auto outside =
-        std::make_shared<const Tree>(std::vector{TreeLevel{3 * nics, 1, 1, alike}});
+        std::make_shared<const Tree>(std::vector{TreeLevel{2 * nics, 1, 1, alike}});
     return Fabric(
-        std::make_shared<const Nodes>(NodesForm{3, inside, nics, outside, false, false, alike}));
+        std::make_shared<const Nodes>(NodesForm{2, inside, nics, outside, false, false, alike}));
   };
   // There is an order for each NIC, also where ranks of a node do not follow each other
   // (groupings_test.cc).
+  const std::vector<uint32_t> mixed = {0, 1, 4, 5, 2, 3, 6, 7};
   for (const uint32_t nics : {4U, 2U, 1U}) {
-    CHECK(nodes_on(nodes(nics), {0, 1, 2, 3, 4, 5, 6, 7}) == "none");
-    CHECK(nodes_on(nodes(nics), {0, 1, 4, 5, 2, 3, 6, 7}) == "none");
+    CHECK(nodes_on(nodes(nics, alike), {0, 1, 2, 3, 4, 5, 6, 7}) == "none");
+    CHECK(nodes_on(nodes(nics, alike), mixed) == "none");
   }
-  // All that a ring moves goes through the one NIC of the last node.
-  CHECK(nodes_on(nodes(4), {0, 1, 2, 3, 4, 5, 6, 8}) ==
-        "nodes: psum by ring: one ring in rank order, so not all NICs of each node");
+  // If nodes are slower inside, such a ring goes in rank order. Ranks 1, 5, 3 and 7 send to the
+  // other node. With two NICs, the first two devices of a node share one, and the last two the
+  // other.
+  CHECK(nodes_on(nodes(4, slow), mixed) ==
+        "nodes: psum by ring: one ring in rank order, so 2 of the 4 NICs of each node");
+  CHECK(nodes_on(nodes(2, slow), mixed) == "none");
+  CHECK(nodes_on(nodes(1, slow), mixed) == "none");
 }
 
 TEST_CASE("nodes: nothing is said where all NICs are used, or no group crosses nodes by a ring") {

@@ -108,6 +108,18 @@ TEST_CASE("groupings: a group within one node, or with one rank a node, goes by 
   CHECK(orders(nodes_of_four(3), {1, 5, 9}).empty());
 }
 
+TEST_CASE(
+    "groupings: ranks that do not follow each other go by rank where nodes are slower inside") {
+  const std::vector<uint32_t> across = {0, 4, 1, 5, 2, 6, 3, 7};
+  const auto inside = [](int64_t rate) {
+    const LinkFigures figures{BytesPerSecond(rate), Duration(1'000'000)};
+    return nodes_of(std::make_shared<const Tree>(std::vector{TreeLevel{4, 1, 1, figures}}), 2);
+  };
+  CHECK(orders(inside(49'999'999'999), across).empty());
+  CHECK(orders(inside(50'000'000'000), across).size() == 4);
+  CHECK(orders(inside(49'999'999'999), 8).size() == 4);  // they follow each other
+}
+
 /// Returns how often the orders lead out of a node by the NIC of each device, and into one.
 std::pair<std::map<uint32_t, int>, std::map<uint32_t, int>> crossings(
     const std::vector<std::vector<uint32_t>>& orders, const std::vector<uint32_t>& members) {
@@ -149,13 +161,13 @@ TEST_CASE(
     CHECK(out.size() == 6);
     CHECK(in.size() == 6);
   }
-  // Four and two: four orders, of which two share each NIC of the second node.
+  // Four and two: two orders, for the NICs of the second node.
   const std::vector<uint32_t> members = {0, 1, 2, 3, 4, 5};
   const auto found = orders(nodes_of_four(2), members);
-  CHECK(found.size() == 4);
+  CHECK(found.size() == 2);
   const auto [out, in] = crossings(found, members);
-  CHECK(out == std::map<uint32_t, int>{{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 2}, {5, 2}});
-  CHECK(in == out);
+  CHECK(out.size() == 4);
+  CHECK(in.size() == 4);
 }
 
 /// Returns how many of the orders use each link between ranks of one node.

@@ -193,6 +193,8 @@ TEST_CASE("explain: of a loop too long to be written out, only ids that it has m
   CHECK(error("totl").find(" has no op or value \"totl\"; did you mean \"total\"?") !=
         std::string::npos);
   CHECK(error("l[7].t").find(" has no op or value \"l[7].t\"") != std::string::npos);
+  CHECK(error("total[3]").find(" has no op or value \"total[3]\"") != std::string::npos);
+  CHECK(error("l.s").find(" has no op or value \"l.s\"") != std::string::npos);
   CHECK(error("l[].s").find(" has no op or value \"l[].s\"") != std::string::npos);
   CHECK(error("l[7].s").find(
             "to show any single run of an op, all iterations are written: expected at most 262144 "
