@@ -21,6 +21,7 @@
 #include "tools/cli/overrides.h"
 #include "tools/cli/parts.h"
 #include "tools/report/explain.h"
+#include "tools/report/figures.h"
 #include "tools/report/json.h"
 #include "tools/report/outline.h"
 #include "tools/report/text.h"
