@@ -172,12 +172,14 @@ TEST_CASE("explain: an unknown name, with the near miss; one scenario only") {
         std::string::npos);
 }
 
-TEST_CASE("explain: an iteration that is missing, of a loop too long to be written out") {
-  const TemporaryFolder folder;
-  const std::string file = folder.file("long.json", scenario(R"(
+constexpr const char* kLong = R"(
     {"id": "l", "op": "fori_loop", "lower": 0, "upper": 1000000, "carry": {"h": "alpha"},
      "body": [{"id": "s", "op": "add", "of": ["h", "beta"]}], "yield": {"h": "s"}},
-    {"id": "total", "op": "add", "of": ["l.h", "beta"]})"));
+    {"id": "total", "op": "add", "of": ["l.h", "beta"]})";
+
+TEST_CASE("explain: an iteration that is missing, of a loop too long to be written out") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("long.json", scenario(kLong));
   CHECK(ran({"run", file, "--explain", "l[1000000].s"})
             .err.find(file + " has no op or value \"l[1000000].s\", but the loop \"l\" has the "
                              "iterations 0 to 999999") != std::string::npos);
@@ -185,10 +187,7 @@ TEST_CASE("explain: an iteration that is missing, of a loop too long to be writt
 
 TEST_CASE("explain: of a loop too long to be written out, only ids that it has meet the limit") {
   const TemporaryFolder folder;
-  const std::string file = folder.file("long.json", scenario(R"(
-    {"id": "l", "op": "fori_loop", "lower": 0, "upper": 1000000, "carry": {"h": "alpha"},
-     "body": [{"id": "s", "op": "add", "of": ["h", "beta"]}], "yield": {"h": "s"}},
-    {"id": "total", "op": "add", "of": ["l.h", "beta"]})"));
+  const std::string file = folder.file("long.json", scenario(kLong));
   const auto error = [&](const char* id) { return ran({"run", file, "--explain", id}).err; };
   CHECK(error("totl").find(" has no op or value \"totl\"; did you mean \"total\"?") !=
         std::string::npos);
