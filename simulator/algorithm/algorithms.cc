@@ -69,8 +69,11 @@ std::optional<std::string> only_by_name(const PlacedGroup& /*group*/, const Hint
   return "only if asked for";
 }
 
-bool nowhere(const Topology& /*topology*/) {
-  return false;
+/// Returns whether far ranks are more links apart than near ones by rule: in nodes, and in trees of
+/// several levels.
+bool has_levels(const Topology& topology) {
+  const auto* const tree = dynamic_cast<const Tree*>(&topology);
+  return has_nodes(topology) || (tree != nullptr && tree->levels().size() > 1);
 }
 
 /// In one node a tree is a chain, which is no faster than a ring.
@@ -452,21 +455,21 @@ std::span<const Algorithm> algorithms() {
          .misfit = misfit,
          .make = make_halving_doubling,
          .cutting = Cutting::ByItself,
-         .considered_on = nowhere},
+         .considered_on = has_levels},
         {.name = "bruck",
          .summary = "parts go 1, 2, 4, ... ranks further in log2 n rounds: for small messages",
          .kinds = {OpKind::AllGather, OpKind::AllToAll, OpKind::Pswapaxes},
          .misfit = misfit,
          .make = make_bruck,
          .cutting = Cutting::ByItself,
-         .considered_on = nowhere},
+         .considered_on = has_levels},
         {.name = "pat",
          .summary = "parts go along trees: far ranks exchange the fewest, near ones half of them",
          .kinds = {OpKind::AllGather, OpKind::PsumScatter},
          .misfit = misfit,
          .make = make_pat,
          .cutting = Cutting::ByItself,
-         .considered_on = nowhere},
+         .considered_on = has_levels},
         {.name = "tree",
          .summary = "halves of the data go up two trees, folded piece by piece, and down again",
          .kinds = kReductions,

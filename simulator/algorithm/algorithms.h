@@ -48,7 +48,8 @@ struct Layout {
   /// So many consecutive ranks are on one node of the topology "nodes". The last node may have
   /// fewer.
   uint32_t together = 1;
-  /// The sizes of the axes of a torus that the ranks fill, row-major. It is empty elsewhere.
+  /// The sizes of the axes of a torus that the ranks fill, in any order of the axes: the last one
+  /// is that along which ranks follow each other. It is empty elsewhere.
   SharedList<uint32_t> axes = {};
   /// The orders of the ranks in which rings use different links: channel c of a ring or of a chain
   /// has order c mod their number. If there are none, they go by rank.

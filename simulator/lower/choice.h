@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "models/array/work.h"
+#include "models/base/callable.h"
 #include "models/base/id.h"
 #include "models/base/quantity.h"
 #include "models/base/shared_map.h"
@@ -34,6 +35,10 @@ namespace orrery {
 inline constexpr uint32_t kMostTimedRanks = 64;
 inline constexpr uint64_t kMostTimedSteps = uint64_t{1} << 19U;
 
+/// A larger group is timed completely after all if it has up to so many steps, and if its method is
+/// the fastest, but another one takes nearly as long.
+inline constexpr uint64_t kMostCheckedSteps = uint64_t{1} << 21U;
+
 struct QuietTime {
   Duration takes;
   /// For a larger group: the two group sizes that were timed instead.
@@ -44,9 +49,9 @@ struct QuietTime {
 /// Lowerings and runs that are given the same QuietTimes find each time once.
 struct QuietTimes {
   /// The algorithm, the protocol or "", what the op asks for, the request, the dtype of the work
-  /// and whether its elements have ranks, and where the ranks are.
+  /// and whether its elements have ranks, where the ranks are, and whether all are timed.
   using Key = std::tuple<const Algorithm*, std::string, Hints, ScheduleRequest, Dtype, bool,
-                         std::vector<VertexId>>;
+                         std::vector<VertexId>, bool>;
   SharedMap<Key, std::variant<QuietTime, std::string>> by_method{size_t{1} << 16U};
   std::shared_ptr<AloneTimes> alone;  // may be of several clusters with equal fabrics
 };
@@ -59,22 +64,24 @@ struct QuietTimes {
 /// of fewer than four nodes is timed completely. In nodes, in trees and for a ring both ways,
 /// evenly spaced nodes or ranks are timed. A group that fills axes of a torus is timed on smaller
 /// tori with the same links. Elsewhere the first ranks are timed. Messages are as large as in the
-/// whole. Its time is extrapolated by the number of steps of a rank. If a rank has as many steps in
-/// any group, the longest chain of messages counts instead: it grows with the ranks of a chain, and
-/// with the levels of a tree. The time is at least what its links need. A permutation and a ragged
-/// exchange are timed completely, since they name all ranks.
+/// whole. The time that they take beyond that of their busiest link is extrapolated by the number
+/// of steps of a rank, and added to the time of the whole group's busiest link. If a rank has as
+/// many steps in any group, the longest chain of messages counts instead: it grows with the ranks
+/// of a chain, and with the levels of a tree. A permutation and a ragged exchange are timed
+/// completely, since they name all ranks.
 class QuietTimer {
  public:
   /// `maker` must outlive this object. Schedules beyond the limits are not timed. Groups with up to
-  /// `most_steps` steps are timed completely, whatever their ranks.
-  /// `known` and `made`, if they are given, must outlive this object too.
+  /// `most_steps` steps are timed completely, whatever their ranks, and by of_all() those with up
+  /// to `most_checked`. `known` and `made`, if they are given, must outlive this object too.
   QuietTimer(Paths& paths, const ScheduleMaker& maker, const Limits& limits,
              uint64_t most_steps = kMostTimedSteps, QuietTimes* known = nullptr,
-             MadeSchedules* made = nullptr)
+             MadeSchedules* made = nullptr, uint64_t most_checked = kMostCheckedSteps)
       : paths_(paths),
         maker_(maker),
         limits_(limits),
         most_steps_(most_steps),
+        most_checked_(most_checked),
         known_(known),
         made_(made) {}
 
@@ -86,6 +93,12 @@ class QuietTimer {
   using Outcome = std::variant<QuietTime, std::string>;
   Outcome of(const Method& method, const Hints& asked, const ScheduleRequest& request,
              WorkType work, std::span<const VertexId> vertices);
+
+  /// Returns the time of all ranks for a group that of() times in smaller sizes. Returns nothing
+  /// for a group of more steps than `most_checked`, and if it has no time.
+  std::optional<QuietTime> of_all(const Method& method, const Hints& asked,
+                                  const ScheduleRequest& request, WorkType work,
+                                  std::span<const VertexId> vertices);
 
   /// Returns a lower bound on the time that of() returns, found without a walk. A link needs at
   /// least the time for all that is sent over it, and a channel the time for what it sends at its
@@ -105,10 +118,16 @@ class QuietTimer {
 
   bool times_whole(const Method& method, const Hints& asked, const ScheduleRequest& request,
                    WorkType work) const;
+  bool has_at_most(uint64_t steps, const Method& method, const Hints& asked,
+                   const ScheduleRequest& request, WorkType work) const;
   /// Returns two smaller groups, the smallest first.
   std::array<Fewer, 2> fewer(const Method& method, const Hints& asked,
                              const ScheduleRequest& request, WorkType work,
                              std::span<const VertexId> vertices) const;
+  /// Returns the time that the busiest link or channel needs for what is sent over it, and the
+  /// launch. Returns nothing for a schedule with very many channels.
+  std::optional<Duration> busiest(const Method& method, const ScheduleRequest& connected,
+                                  WorkType work, std::span<const VertexId> vertices) const;
   /// Returns the bound of at_least() for a request with its connections.
   Duration bound(const Method& method, const ScheduleRequest& connected, WorkType work,
                  std::span<const VertexId> vertices) const;
@@ -118,11 +137,16 @@ class QuietTimer {
                    WorkType work, std::span<const VertexId> vertices);
   Outcome found(const Method& method, const Hints& asked, const ScheduleRequest& request,
                 WorkType work, std::span<const VertexId> vertices);
+  /// Returns what `find` returns, which it calls once for equal arguments (QuietTimes).
+  Outcome known_or(const Method& method, const Hints& asked, const ScheduleRequest& request,
+                   WorkType work, std::span<const VertexId> vertices, bool all,
+                   FunctionRef<Outcome()> find);
 
   Paths& paths_;
   const ScheduleMaker& maker_;
   const Limits limits_;
   const uint64_t most_steps_;
+  const uint64_t most_checked_;
   QuietTimes* const known_;
   MadeSchedules* const made_;
 };

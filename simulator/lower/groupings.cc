@@ -1,6 +1,7 @@
 #include "simulator/lower/groupings.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -311,34 +312,50 @@ SharedList<SharedList<uint32_t>> orders_by_links(const Topology& topology, const
   return topology.is_searched() ? orders_found(fabric, ranks) : SharedList<SharedList<uint32_t>>();
 }
 
-/// Returns the sizes of the axes of the box that the ranks fill, row-major. Axes along which the
-/// box has one device are left out. The result is empty if the ranks fill no box in that order.
+/// Returns the sizes of the axes of the box that the ranks fill: those of the axis along which
+/// ranks are farthest apart come first. Axes along which the box has one device are left out. The
+/// result is empty if the ranks fill no box, or if they go round it in no order of its axes.
 SharedList<uint32_t> filled_axes(const Torus& torus, std::span<const VertexId> ranks) {
-  std::vector<uint32_t> strides(torus.dimensions().size(), 1);
-  for (size_t d = strides.size() - 1; d > 0; --d)
-    strides[d - 1] = strides[d] * torus.dimensions()[d].size;
-  const auto coordinate = [&](size_t rank, size_t d) {
-    return ranks[rank].index() / strides[d] % torus.dimensions()[d].size;
+  struct Axis {
+    uint32_t stride = 1;  // of devices
+    uint32_t size = 1;    // of the torus
+    uint32_t filled = 1;  // of the box
+    size_t apart = 0;     // ranks between two devices that are neighbours along it
   };
-  std::vector<uint32_t> box;
+  std::vector<Axis> axes;
+  uint32_t stride = torus.devices();
+  for (const TorusDimension& dimension : torus.dimensions())
+    axes.push_back({stride /= dimension.size, dimension.size});
+  const auto coordinate = [&](size_t rank, const Axis& axis) {
+    return ranks[rank].index() / axis.stride % axis.size;
+  };
   uint64_t devices = 1;
-  for (size_t d = 0; d < strides.size(); ++d) {
-    box.push_back(coordinate(ranks.size() - 1, d) - coordinate(0, d) + 1);  // wraps below the first
-    devices *= box.back();
-    if (box.back() > torus.dimensions()[d].size || devices > ranks.size())
+  for (Axis& axis : axes) {
+    while (axis.apart < ranks.size() && coordinate(axis.apart, axis) == coordinate(0, axis))
+      ++axis.apart;
+    axis.filled =  // wraps below the first
+        coordinate(ranks.size() - 1, axis) - coordinate(0, axis) + 1;
+    devices *= axis.filled;
+    if (axis.filled > axis.size || devices > ranks.size())
       return {};
   }
   if (devices != ranks.size())
     return {};
+  std::erase_if(axes, [](const Axis& axis) { return axis.filled == 1; });
+  std::ranges::sort(axes, std::greater(), &Axis::apart);
+  std::vector<uint32_t> box;
+  for (const Axis& axis : axes)
+    box.push_back(axis.filled);
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
     size_t rest = rank;
-    for (size_t d = box.size(); d > 0; --d) {
-      if (coordinate(rank, d - 1) != coordinate(0, d - 1) + rest % box[d - 1])
-        return {};
-      rest /= box[d - 1];
+    uint32_t device = ranks.front().index();
+    for (size_t a = axes.size(); a > 0; --a) {
+      device += static_cast<uint32_t>(rest % box[a - 1]) * axes[a - 1].stride;
+      rest /= box[a - 1];
     }
+    if (ranks[rank].index() != device)
+      return {};
   }
-  std::erase(box, 1U);
   return box;
 }
 
@@ -365,6 +382,14 @@ Layout layout_of(const Fabric& fabric, std::span<const VertexId> ranks) {
     layout.orders = orders_by_links(fabric.topology(), fabric, ranks);
   }
   return layout;
+}
+
+std::vector<Group> node_by_node(const Fabric& fabric, std::vector<Group> groups) {
+  if (dynamic_cast<const Nodes*>(&fabric.topology()) != nullptr)
+    for (Group& group : groups)
+      if (!is_slower_inside(fabric, VertexId(group.front().index())))
+        std::ranges::sort(group);
+  return groups;
 }
 
 const Grouping& Groupings::of(const std::vector<Group>& groups,

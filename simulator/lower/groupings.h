@@ -23,6 +23,12 @@ SharedList<VertexId> vertices_of(const Group& members);
 /// Returns how the ranks lie on the fabric.
 Layout layout_of(const Fabric& fabric, std::span<const VertexId> ranks);
 
+/// Returns the groups with the ranks of each node side by side, in the order of their devices, as
+/// algorithms with levels need them. A reduction of whole operands has the same result in any order
+/// of ranks, but for roundings. Groups stay as they are without nodes, and where the links inside
+/// of nodes are slower than those of the network.
+std::vector<Group> node_by_node(const Fabric& fabric, std::vector<Group> groups);
+
 /// The groups of a site on the fabric.
 struct Grouping {
   std::vector<Group> groups;

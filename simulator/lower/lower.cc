@@ -137,11 +137,22 @@ const SitePlans::Outcome& SitePlans::of(const Site& site, const SiteTables* tabl
   return plans_.emplace(std::move(key), std::move(made)).first->second;
 }
 
+/// Returns whether each rank gives a whole operand and gets the whole result, and the result does
+/// not depend on the order of the ranks.
+bool reduces_wholes(OpKind kind) {
+  const CollectiveForm& form = rules(kind).form;
+  return form.combine != Combine::None && form.operand_parts == nullptr &&
+         form.result_parts == nullptr && form.entering != Entering::Ranked;
+}
+
 SitePlans::Key SitePlans::key_of(const Site& site, const SiteTables* tables) {
   const Op& op = program_.op(site.ops.front());
   const auto [operand, result] = exchanged_types(program_, op);
   Key key;
-  key.grouping = &groupings_.of(site.groups, site.transfers, site.absent);
+  key.grouping = &groupings_.of(reduces_wholes(op.kind) && site.absent.empty()
+                                    ? node_by_node(paths_.fabric(), site.groups)
+                                    : site.groups,
+                                site.transfers, site.absent);
   key.asked = asked_by(op);
   key.request = schedule_request(op, 0, operand.shape.elements(), Transport());
   key.operand = operand.dtype;

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -181,7 +183,7 @@ std::optional<std::array<Fabric, 2>> smaller_tori(const Fabric& fabric,
   const auto* const torus = dynamic_cast<const Torus*>(&fabric.topology());
   if (torus == nullptr || layout.axes.size() < 2 || fabric.has_changes())
     return std::nullopt;
-  std::vector<TorusDimension> box;
+  std::map<size_t, TorusDimension, std::greater<>> axes;  // by the first rank that is further along
   uint32_t stride = torus->devices();
   for (TorusDimension dimension : torus->dimensions()) {
     stride /= dimension.size;
@@ -189,9 +191,14 @@ std::optional<std::array<Fabric, 2>> smaller_tori(const Fabric& fabric,
     const uint32_t size = at(ranks.back()) - at(ranks.front()) + 1;
     dimension.wraps = dimension.wraps && size == dimension.size;
     dimension.size = size;
+    const auto further = std::ranges::find_if(
+        ranks, [&](VertexId device) { return at(device) != at(ranks.front()); });
     if (size > 1)
-      box.push_back(dimension);
+      axes.emplace(further - ranks.begin(), dimension);
   }
+  std::vector<TorusDimension> box;  // in the order of `layout.axes`
+  for (const auto& [further, dimension] : axes)
+    box.push_back(dimension);
   const auto halve = [](uint32_t& size) { size = size <= 3 ? size : std::max(3U, (size + 1) / 2); };
   const auto devices = [&] {
     uint64_t all = 1;
@@ -219,25 +226,55 @@ bool QuietTimer::times_whole(const Method& method, const Hints& asked,
   if (request.nodes <= kMostTimedRanks || request.names_ranks() ||
       request.nodes / block_of(request) < kLeastBlocks)
     return true;
+  return has_at_most(most_steps_, method, asked, request, work);
+}
+
+bool QuietTimer::has_at_most(uint64_t steps, const Method& method, const Hints& asked,
+                             const ScheduleRequest& request, WorkType work) const {
   const auto whole = method.algorithm->make(maker_.with_connections(method, asked, request, work));
   return UInt128{count_steps(*whole)} *
              static_cast<uint64_t>(ScheduleMaker::iterations(method, *whole, work)) <=
-         most_steps_;
+         steps;
 }
 
-QuietTimer::Outcome QuietTimer::of(const Method& method, const Hints& asked,
-                                   const ScheduleRequest& request, WorkType work,
-                                   std::span<const VertexId> vertices) {
+QuietTimer::Outcome QuietTimer::known_or(const Method& method, const Hints& asked,
+                                         const ScheduleRequest& request, WorkType work,
+                                         std::span<const VertexId> vertices, bool all,
+                                         FunctionRef<Outcome()> find) {
   if (known_ == nullptr)
-    return found(method, asked, request, work, vertices);
+    return find();
   const QuietTimes::Key key{method.algorithm,
                             method.protocol == nullptr ? "" : method.protocol->name,
                             asked,
                             request,
                             work.dtype,
                             work.ranked,
-                            {vertices.begin(), vertices.end()}};
-  return known_->by_method.get(key, [&] { return found(method, asked, request, work, vertices); });
+                            {vertices.begin(), vertices.end()},
+                            all};
+  return known_->by_method.get(key, find);
+}
+
+QuietTimer::Outcome QuietTimer::of(const Method& method, const Hints& asked,
+                                   const ScheduleRequest& request, WorkType work,
+                                   std::span<const VertexId> vertices) {
+  return known_or(method, asked, request, work, vertices, false,
+                  [&] { return found(method, asked, request, work, vertices); });
+}
+
+std::optional<QuietTime> QuietTimer::of_all(const Method& method, const Hints& asked,
+                                            const ScheduleRequest& request, WorkType work,
+                                            std::span<const VertexId> vertices) {
+  if (!has_at_most(most_checked_, method, asked, request, work))
+    return std::nullopt;
+  const Outcome outcome = known_or(method, asked, request, work, vertices, true, [&]() -> Outcome {
+    const auto takes =
+        timed(method, maker_.with_connections(method, asked, request, work), work, vertices);
+    if (const auto* why_not = std::get_if<std::string>(&takes))
+      return *why_not;
+    return QuietTime{std::get<Duration>(takes), std::nullopt};
+  });
+  const auto* const time = std::get_if<QuietTime>(&outcome);
+  return time == nullptr ? std::nullopt : std::optional(*time);
 }
 
 QuietTimer::Outcome QuietTimer::found(const Method& method, const Hints& asked,
@@ -268,13 +305,14 @@ Duration QuietTimer::at_least(const Method& method, const Hints& asked,
       QuietTimer(on_torus, maker_, limits_).bound(method, fewer.request, work, fewer.vertices));
 }
 
-Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connected, WorkType work,
-                           std::span<const VertexId> vertices) const {
+std::optional<Duration> QuietTimer::busiest(const Method& method, const ScheduleRequest& connected,
+                                            WorkType work,
+                                            std::span<const VertexId> vertices) const {
   const std::unique_ptr<const Schedule> whole = method.algorithm->make(connected);
   const CollectiveFigures figures = maker_.figures(method, connected.kind, *whole);
   const Extent& extent = whole->extent();
   if (uint64_t{extent.nodes} * extent.channels > kMostBounded)
-    return {};
+    return std::nullopt;
   const SharedList<VertexId> places =
       vertices_of_nodes(*method.algorithm, *whole,
                         {fabric(), vertices, connected.transport.channels, connected.layout});
@@ -312,15 +350,30 @@ Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connecte
   for (const LinkId link : carriers)
     longest = std::max(
         longest, time(carried[link.index()] * parts, fabric().figures(link).bandwidth.count()));
-  // To time a schedule of few steps takes less than to find its chain.
-  if (extent.switch_nodes == 0 && count_steps(*whole) >= kLeastChained &&
-      uint64_t{extent.nodes} * whole->steps(Node(0), Channel(0)) <= kMostChained)
-    longest = std::max(
-        longest, longest_chain(FirstChannel(*whole), [&](StepRef ref, Node to) {
-          const Path* const path = paths_.find(places[ref.node.index()], places[to.index()], 0);
-          return path == nullptr ? Duration() : latency_of(path->latency, path->figures(figures));
-        }));
   return Duration(std::min(longest.count(), kLongest - figures.launch.count())) + figures.launch;
+}
+
+Duration QuietTimer::bound(const Method& method, const ScheduleRequest& connected, WorkType work,
+                           std::span<const VertexId> vertices) const {
+  const std::optional<Duration> sent = busiest(method, connected, work, vertices);
+  if (!sent)
+    return {};
+  // To time a schedule of few steps takes less than to find its chain.
+  const std::unique_ptr<const Schedule> whole = method.algorithm->make(connected);
+  const Extent& extent = whole->extent();
+  if (extent.switch_nodes > 0 || count_steps(*whole) < kLeastChained ||
+      uint64_t{extent.nodes} * whole->steps(Node(0), Channel(0)) > kMostChained)
+    return *sent;
+  const CollectiveFigures figures = maker_.figures(method, connected.kind, *whole);
+  const SharedList<VertexId> places =
+      vertices_of_nodes(*method.algorithm, *whole,
+                        {fabric(), vertices, connected.transport.channels, connected.layout});
+  return std::max(
+      *sent,
+      figures.launch + longest_chain(FirstChannel(*whole), [&](StepRef ref, Node to) {
+        const Path* const path = paths_.find(places[ref.node.index()], places[to.index()], 0);
+        return path == nullptr ? Duration() : latency_of(path->latency, path->figures(figures));
+      }));
 }
 
 std::variant<Duration, std::string> QuietTimer::timed(const Method& method,
@@ -418,16 +471,21 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& aske
       return kTooMuch;
   }
   const std::array<Fewer, 2> fewer = this->fewer(method, asked, request, work, vertices);
-  Duration takes[2];
+  // The time of a group beyond that of its busiest link grows with the latencies. The time of
+  // that link does not grow with the ranks alone: a NIC sends (n - 1) / n of the data.
+  const std::optional<Duration> sent = busiest(method, of_all, work, vertices);
+  std::array<Duration, 2> beyond;
   for (size_t i = 0; i < 2; ++i) {
     std::optional<Paths> on_torus;
     if (fewer[i].torus)
       on_torus.emplace(*fewer[i].torus);
-    const auto outcome = QuietTimer(on_torus ? *on_torus : paths_, maker_, limits_)
-                             .timed(method, fewer[i].request, work, fewer[i].vertices);
+    QuietTimer timer(on_torus ? *on_torus : paths_, maker_, limits_);
+    const auto outcome = timer.timed(method, fewer[i].request, work, fewer[i].vertices);
     if (const auto* why_not = std::get_if<std::string>(&outcome))
       return *why_not;
-    takes[i] = std::get<Duration>(outcome);
+    beyond[i] = std::get<Duration>(outcome);
+    if (sent)
+      beyond[i] -= timer.busiest(method, fewer[i].request, work, fewer[i].vertices).value();
   }
   const auto measured = [&](auto&& measure) {
     const auto of = [&](const ScheduleRequest& each) {
@@ -441,8 +499,9 @@ QuietTimer::Outcome QuietTimer::extended(const Method& method, const Hints& aske
   if (by.size <= by.half)  // each rank has as many steps in any group, as in a chain or a tree
     by = measured(most_in_a_row);
   const std::pair sizes(fewer[0].request.nodes, fewer[1].request.nodes);
-  const Duration all = by.size <= by.half ? takes[1] : extend(takes[0], takes[1], by);
-  return QuietTime{std::max(all, bound(method, of_all, work, vertices)), sizes};
+  const Duration more = by.size <= by.half ? beyond[1] : extend(beyond[0], beyond[1], by);
+  return QuietTime{
+      std::max(sent.value_or(Duration()) + more, bound(method, of_all, work, vertices)), sizes};
 }
 
 }  // namespace orrery

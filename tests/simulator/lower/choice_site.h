@@ -33,13 +33,17 @@ struct ChoiceSite {
   ChoiceSite(OpKind kind, uint32_t ranks, int64_t elements)
       : ChoiceSite(kind, fully_connected_fabric(ranks, kLink), elements) {}
 
-  std::string pick() const {
+  std::variant<Pick, TypeError> picked() const {
     Paths paths(fabric);
     const ScheduleMaker maker(device, Limits());
-    QuietTimer timer(paths, maker, Limits(), most_steps);
+    QuietTimer timer(paths, maker, Limits(), most_steps, nullptr, nullptr, most_checked);
     Groupings groupings(fabric);
-    const auto picked =
-        pick_method({asked, request, {Dtype::F32}, groupings.of(groups)}, transport, maker, timer);
+    return pick_method({asked, request, {Dtype::F32}, groupings.of(groups)}, transport, maker,
+                       timer);
+  }
+
+  std::string pick() const {
+    const auto picked = this->picked();
     if (const auto* error = std::get_if<TypeError>(&picked))
       return error->parameter + ": " + error->message;
     return choice_of(std::get<Pick>(picked).method).method() + ": " +
@@ -69,7 +73,8 @@ struct ChoiceSite {
   Hints asked;
   std::optional<TransportFigures> transport;
   DeviceFigures device;
-  uint64_t most_steps = 0;  // groups of more than 64 ranks are timed in smaller sizes
+  uint64_t most_steps = 0;    // groups of more than 64 ranks are timed in smaller sizes
+  uint64_t most_checked = 0;  // and also if their method would be chosen
 };
 
 inline std::string pick(OpKind kind, uint32_t ranks, int64_t elements) {

@@ -282,9 +282,9 @@ TEST_CASE("choice: what would take more memory than the limit in a run is not ch
   // ranks need one more, of 2,016 ns since two messages share a link. The ring has 2 x 599 rounds
   // of 2,000.08 ns.
   CHECK(ChoiceSite(OpKind::Psum, reducing_star(600), 100).pick() ==
-        "recursive_doubling: recursive_doubling 20088 ns < ring 2.39609584 ms (model, extended "
-        "from 18 and 37 ranks); in_switch may take more memory than the limit allows (--limit "
-        "state=SIZE)");
+        "recursive_doubling: recursive_doubling 20088 ns < ring 2.396 ms (model, extended from 18 "
+        "and "
+        "37 ranks); in_switch may take more memory than the limit allows (--limit state=SIZE)");
 }
 
 TEST_CASE("choice: without a switch that reduces, in_switch is no algorithm of the fabric") {

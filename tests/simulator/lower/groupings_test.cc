@@ -253,8 +253,14 @@ TEST_CASE("groupings: the axes of a torus that a group fills") {
   CHECK(axes({1, 2, 7, 8}) == std::vector<uint32_t>{2, 2});
   CHECK(axes({0, 6, 12, 18}) == std::vector<uint32_t>{4});
   CHECK(axes({0, 1, 2, 6, 7}).empty());
-  CHECK(axes({0, 3, 1, 4}).empty());  // not row-major
   CHECK(axes({3, 0}).empty());
+  // In other orders of the axes: the ranks of an outer one come farthest apart.
+  CHECK(axes({0, 3, 1, 4}) == std::vector<uint32_t>{2, 2});
+  CHECK(axes({0, 6, 12, 18, 1, 7, 13, 19}) == std::vector<uint32_t>{2, 4});
+  CHECK(axes({0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11}) == std::vector<uint32_t>{2, 3, 2});
+  CHECK(axes({0,  3,  6,  9,  12, 15, 18, 21, 1,  4,  7,  10,
+              13, 16, 19, 22, 2,  5,  8,  11, 14, 17, 20, 23}) == std::vector<uint32_t>{3, 4, 2});
+  CHECK(axes({0, 4, 1, 3}).empty());
 }
 
 }  // namespace

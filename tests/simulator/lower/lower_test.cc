@@ -457,22 +457,53 @@ TEST_CASE("lower: a mesh larger than the cluster is an error") {
         "rig.json: /mesh: expected a mesh of at most the 3 devices of the cluster, got 4");
 }
 
-/// Returns the bytes that each NIC sends in a psum of 2,400 B by tree. There are two nodes of 4
-/// devices, and each device has a NIC of its own.
-std::vector<int64_t> bytes_of_nics(Parameters parameters) {
+/// Returns two nodes of 4 devices. Each device has a NIC of its own, as fast as its link inside.
+Fabric two_nodes_of_four() {
   const LinkFigures link{BytesPerSecond(1'000'000'000), Duration(1000)};
   const auto inside = std::make_shared<const Tree>(std::vector{TreeLevel{4, 1, 1, link}});
   const auto outside = std::make_shared<const Tree>(std::vector{TreeLevel{8, 1, 1, link}});
+  return Fabric(
+      std::make_shared<const Nodes>(NodesForm{2, inside, 4, outside, false, false, link}));
+}
+
+/// Returns the members of a collective over all 8 devices, the device of each rank in turn, in
+/// groups whose ranks alternate between two nodes.
+std::vector<uint32_t> members_across_nodes(const std::string& op, Parameters parameters) {
   LowerRig rig(8);
-  rig.cluster.fabric =
-      Fabric(std::make_shared<const Nodes>(NodesForm{2, inside, 4, outside, false, false, link}));
+  rig.cluster.fabric = two_nodes_of_four();
+  parameters.emplace_back("axis_name", Names{"x"});
+  parameters.emplace_back("axis_index_groups", Groups{{0, 4, 1, 5, 2, 6, 3, 7}});
+  rig.argument("a", Dtype::F32, {8}).op(op, "s", {"a"}, parameters);
+  std::vector<uint32_t> members;
+  for (const LogicalId member : rig.lower().collectives.front().members)
+    members.push_back(member.index());
+  return members;
+}
+
+TEST_CASE(
+    "lower: a reduction of whole operands goes node by node, others keep the order of ranks") {
+  const std::vector<uint32_t> by_node = {0, 1, 2, 3, 4, 5, 6, 7};
+  const std::vector<uint32_t> by_rank = {0, 4, 1, 5, 2, 6, 3, 7};
+  CHECK(members_across_nodes("psum", {}) == by_node);
+  CHECK(members_across_nodes("pmax", {}) == by_node);
+  CHECK(members_across_nodes("psum_scatter", {{"tiled", true}}) == by_rank);
+  CHECK(members_across_nodes("all_gather", {}) == by_rank);
+  CHECK(members_across_nodes("pbroadcast", {{"source", int64_t{1}}}) == by_rank);
+  // Its result is the place of a rank in its group.
+  CHECK(members_across_nodes("pargmax", {}) == by_rank);
+}
+
+/// Returns the bytes that each NIC sends in a psum of 2,400 B by tree.
+std::vector<int64_t> bytes_of_nics(Parameters parameters) {
+  LowerRig rig(8);
+  rig.cluster.fabric = two_nodes_of_four();
   parameters.emplace_back("axis_name", Names{"x"});
   parameters.emplace_back("algorithm", std::string("tree"));
   rig.argument("a", Dtype::F32, {600}).op("psum", "s", {"a"}, parameters);
   const Lowered& lowered = rig.lower();
   Paths paths(rig.cluster.fabric);
   const Demands asked = demands(lowered, paths);
-  const uint32_t first = 2 * inside->links();  // the first link of a NIC
+  const uint32_t first = 2 * 2 * 4;  // the first link of a NIC
   std::vector<int64_t> bytes;
   for (uint32_t device = 0; device < 8; ++device)
     bytes.push_back(static_cast<int64_t>(asked.links[first + 2 * device].bytes));
