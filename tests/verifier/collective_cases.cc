@@ -161,16 +161,17 @@ Call random_call(const Case& c, Random& random) {
   return call;
 }
 
-std::vector<Case> cases_of(OpKind kind) {
+std::vector<Case> cases_of(OpKind kind, int64_t most_ranks) {
   std::vector<Case> cases;
-  for (int64_t n = 2; n <= 17; ++n)
+  for (int64_t n = 2; n <= most_ranks; ++n)
     for (const Grouping grouping : kGroupings)
       if (!(grouping == Grouping::TwoAxes && least_factor(n) == n) &&
           !refused(kind, Dtype::F32, grouping))
         for (const bool tiled : {false, true})
           if (!tiled || has_tiled(kind))
             for (int64_t rank = 1; rank <= 4; ++rank)
-              cases.push_back({kind, n, grouping, tiled, rank});
+              if (n <= 17 || rank == 1 + n % 4)
+                cases.push_back({kind, n, grouping, tiled, rank});
   return cases;
 }
 
@@ -195,7 +196,7 @@ std::vector<Trial> trials_of(const Case& c) {
 }
 
 uint64_t seed(const Case& c) {
-  return mix((((static_cast<uint64_t>(c.kind) * 20 + static_cast<uint64_t>(c.n)) * 8 +
+  return mix((((static_cast<uint64_t>(c.kind) * 64 + static_cast<uint64_t>(c.n)) * 8 +
                static_cast<uint64_t>(c.grouping)) *
                   2 +
               (c.tiled ? 1 : 0)) *

@@ -55,7 +55,9 @@ struct Call {
 /// Returns the call of a case. It is the same each time if `random` is new.
 Call random_call(const Case& c, Random& random);
 
-std::vector<Case> cases_of(OpKind kind);
+/// Returns the cases of groups of 2 to `most_ranks` ranks. Each size up to 17 has cases of ranks 1
+/// to 4 of the operand, and each larger size those of one of them.
+std::vector<Case> cases_of(OpKind kind, int64_t most_ranks = 17);
 
 /// A `Trial` is one collective of a case.
 struct Trial {
