@@ -392,6 +392,8 @@ std::variant<Pick, TypeError> pick_method(const SiteFigures& site,
                                   : fastest(fitting, site, timer);
   if (site.asked.algorithm && transport && pick.method.protocol == nullptr)
     pick.because += "; no protocol serves it, so its messages take their links' latency alone";
+  if (groups_to_time(site).empty())
+    pick.method = method_of(pick.method, 1);
   return pick;
 }
 

@@ -99,7 +99,8 @@ class SitePlans {
     std::vector<SharedList<ExchangedSlice>> slices;  // per group, of a ragged exchange
     friend auto operator<=>(const Key&, const Key&) = default;
   };
-  GroupPlan group_plan(const Key& key, const Schedule& schedule, SitePlan& plan) const;
+  GroupPlan group_plan(const Key& key, const Method& method, const Schedule& schedule,
+                       SitePlan& plan) const;
   Key key_of(const Site& site, const SiteTables* tables);
   Outcome plan(const Key& key);
   MadeSchedule schedule_of(const Method& method, const ScheduleRequest& request, WorkType work);
@@ -187,17 +188,18 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
   std::map<std::pair<Entry, ScheduleRequest>, GroupPlan> plans;
   for (size_t g = 0; g < key.grouping->groups.size(); ++g) {
     const ScheduleRequest request = site.request_of(g);
+    const Method method = method_of(plan.method, key.grouping->groups[g].size());
     const Hints asked = asked_in(*key.grouping, g, key.asked);
     const auto [known, added] = plans.try_emplace({asked.entry, request});
     GroupPlan& group = known->second;
     if (added) {
       const MadeSchedule& schedule = schedule_of(
-          plan.method, maker_.with_connections(plan.method, asked, request, plan.work), plan.work);
+          method, maker_.with_connections(method, asked, request, plan.work), plan.work);
       if (schedule.too_long)
         return TypeError{"",
                          "expected less than 2^31 steps of a channel, got more; larger slots of "
                          "the transport make fewer"};
-      group = group_plan(key, *schedule.schedule, plan);
+      group = group_plan(key, method, *schedule.schedule, plan);
       group.steps = schedule.steps;
     }
     plan.groups.push_back(group);
@@ -213,9 +215,10 @@ SitePlans::Outcome SitePlans::plan(const Key& key) {
   return plan;
 }
 
-GroupPlan SitePlans::group_plan(const Key& key, const Schedule& schedule, SitePlan& plan) const {
+GroupPlan SitePlans::group_plan(const Key& key, const Method& method, const Schedule& schedule,
+                                SitePlan& plan) const {
   const MemberFigures member =
-      maker_.member_figures(plan.method, key.request.kind, schedule,
+      maker_.member_figures(method, key.request.kind, schedule,
                             {plan.work, key.operand, key.result, plan.input, plan.output});
   plan.copies |= member.copies;
   return {&schedule, member.collective, member.costs};
@@ -396,7 +399,7 @@ class Lowering {
                                       plan.output,
                                       stream_of(op),
                                       group.costs.scratch,
-                                      plan.method.protocol,
+                                      method_of(plan.method, members.size()).protocol,
                                       group.figures,
                                       group.costs.pack,
                                       group.costs.leave,

@@ -19,6 +19,10 @@ Choice choice_of(const Method& method, std::string because) {
           method.protocol == nullptr ? std::string() : method.protocol->name};
 }
 
+Method method_of(const Method& site, size_t ranks) {
+  return ranks > 1 ? site : Method{site.algorithm, nullptr};
+}
+
 Hints asked_by(const Op& op) {
   Hints asked = op.hints;
   asked.stream = 0;
@@ -257,6 +261,8 @@ MemberFigures ScheduleMaker::member_figures(const Method& method, OpKind kind,
   member.costs = member_costs(kind, schedule.extent(), tensors, data_rates(device_));
   member.copies = member.costs.copies ||
                   (schedule.extent().copies && !member.collective.rates.copy.has_value());
+  if (schedule.extent().ranks() == 1)
+    member.costs.pack = member.costs.leave = Duration();
   return member;
 }
 

@@ -33,6 +33,10 @@ struct Method {
 };
 Choice choice_of(const Method& method, std::string because = {});
 
+/// Returns the method of a group of so many ranks. One rank passes no messages, so no protocol is
+/// launched for it.
+Method method_of(const Method& site, size_t ranks);
+
 /// Returns an op's hints except its stream, on which no method depends. The rest is chosen.
 Hints asked_by(const Op& op);
 
@@ -109,7 +113,7 @@ class ScheduleMaker {
   CollectiveFigures figures(const Method& method, OpKind kind, const Schedule& schedule) const;
 
   /// Returns figures() with the costs of a member, which copies before and after its steps at the
-  /// device's rates.
+  /// device's rates. One rank alone converts its data as it copies them, in the same time.
   MemberFigures member_figures(const Method& method, OpKind kind, const Schedule& schedule,
                                const MemberTensors& tensors) const;
 

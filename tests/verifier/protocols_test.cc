@@ -87,6 +87,51 @@ TEST_CASE("protocols: the launch grows with channels and with the ranks that a r
   CHECK(took(all_to_all.run()) == Duration((2 + 3 * 3 + 1 + 1) * kUs));
 }
 
+TEST_CASE("protocols: a group of one launches none, and takes a launch and a copy of the device") {
+  // A protocol that would take longer in each way.
+  const std::string slow =
+      R"("p": {"launch": "7 us", "channel_launch": "1 us", "peer_launch": "1 us", "channels": 2,
+"slot": "1 KiB", "overhead": "1 us", "latency": "1 us", "copy_rate": "1 MB/s", "store_rate": "1 MB/s"})";
+  const auto takes = [&](const std::string& op, const std::string& figures, int64_t more = 0) {
+    CAPTURE(op);
+    const Report report =
+        orrery::run(read_scenario("f", fmt::format(R"({{"orrery": 1, "cluster": {{"devices": 4,
+"topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us", "launch": "2 us"{},
+"transport": {{"protocols": {{{}}}}}}}, "mesh": {{"x": 4, "y": 1}}, "check_types": false,
+"arrays": {{"a": {{"shape": [4, 1000], "dtype": "f32", "spec": ["x"], "init": "iota"}}}},
+"program": [{{"id": "r", "of": "a", "axis_name": "y", {}}}], "outputs": ["r"]}})",
+                                                   figures, slow, op)),
+                    RunOptions());
+    CHECK(report.ops[0].choice->protocol.empty());
+    CHECK(report.ops[0].messages == 0);
+    CHECK(took(report) == Duration((2 + more) * kUs));
+  };
+  for (const std::string op :
+       {R"("op": "psum")", R"("op": "pmean")", R"("op": "pmax")",
+        R"("op": "all_gather", "axis": 0, "tiled": true)",
+        R"("op": "psum_scatter", "scatter_dimension": 0, "tiled": true)",
+        R"("op": "all_to_all", "split_axis": 0, "concat_axis": 1, "tiled": true)",
+        R"("op": "pbroadcast", "source": 0)", R"("op": "ppermute", "perm": [[0, 0]])",
+        R"("op": "psum", "protocol": "p")", R"("op": "all_to_all", "split_axis": 0,
+"concat_axis": 0, "tiled": true, "algorithm": "direct", "protocol": "p")"}) {
+    takes(op, "");
+    // 4,000 B at 1 GB/s; what is converted is converted on the way.
+    takes(op, R"(, "copy_rate": "1 GB/s")", 4);
+  }
+  takes(R"("op": "pargmax")", R"(, "copy_rate": "1 GB/s")", 8);  // each element with its rank
+}
+
+TEST_CASE("protocols: of groups of several sizes, those of one rank launch none") {
+  OneOp one;
+  one.op = R"("op": "psum", "algorithm": "ring", "axis_index_groups": [[0, 1, 2], [3]])";
+  one.topology = R"("fully_connected")";
+  one.protocols = R"("p": {"launch": "7 us"})";
+  const Report report = one.run();
+  // Four steps of a third of 4,000 B; the largest is 334 elements.
+  CHECK(took(report) == Duration((2 + 7) * kUs + 4 * (kUs + 334 * 4 * kUs / 1000)));
+  CHECK(report.devices[3].times.exposed == Duration(2 * kUs));
+}
+
 TEST_CASE("protocols: each message takes the sender's overhead and the receiver's latency") {
   CHECK(gather(R"({"overhead": "0.5 us"})") == Duration(2 * kUs + 3 * (5 * kUs + kUs / 2)));
   CHECK(gather(R"({"latency": "0.5 us"})") == Duration(2 * kUs + 3 * (5 * kUs + kUs / 2)));

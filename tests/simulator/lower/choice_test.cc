@@ -382,6 +382,12 @@ TEST_CASE("choice: without a transport, a broadcast goes along a chain piece by 
 
 TEST_CASE("choice: a group of one copies") {
   CHECK(pick(OpKind::Psum, 1, 8) == "ring: a group of one only copies");
+  // Its protocol passes no messages.
+  ChoiceSite site(OpKind::Psum, switch_fabric(1, kLink), 8);
+  site.transport = slots({"simple"});
+  CHECK(site.pick() == "ring: a group of one only copies");
+  site.asked.algorithm = "ring";
+  CHECK(site.pick() == "ring: asked for");
 }
 
 TEST_CASE("choice: one_shot is taken only where it is asked for, whatever it would take") {
