@@ -17,6 +17,7 @@
 #include "tests/support/tries.h"
 #include "tests/tools/cli/files.h"
 #include "tests/tools/cli/ran.h"
+#include "tests/tools/shell.h"
 
 namespace orrery::test {
 namespace {
@@ -222,6 +223,105 @@ TEST_CASE("plan parts: a point that is damaged, or of another program, is refuse
   folder.file("parts/plan.json", text);
   CHECK(ran({"merge", into}).err == fmt::format("{}: expected parts made by {}, got those of {}\n",
                                                 into, version_text(), another));
+}
+
+/// The folder in which the command lines of docs/planning.md are typed: `big.json` is a plan, and
+/// `orrery` is the program, except that the first time that it works out part 3 it is killed.
+class Machines {
+ public:
+  Machines() {
+    folder_.file("big.json", many_points());
+    script("orrery", fmt::format(R"(case "$*" in *"--part 3/"*)
+if [ ! -e killed ]; then touch killed; kill -9 $$; fi;; esac
+exec '{}' "$@")",
+                                 ORRERY_BINARY));
+    const Launched planned = typed("orrery plan big.json --format json");
+    REQUIRE(planned.status == 0);
+    whole_ = planned.said;
+  }
+
+  Launched typed(const std::string& line) const {
+    return shell(fmt::format("cd '{0}' && PATH='{0}/bin':\"$PATH\" && {1}", folder_.path(), line));
+  }
+
+  /// Makes a program that a command line may name.
+  void script(const std::string& name, const std::string& text) const {
+    const std::string file = folder_.file("bin/" + name, "#!/bin/sh\n" + text + "\n");
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  }
+
+  void check_merged() const {
+    CHECK(typed("orrery merge parts --format json -o answer.json") == Launched());
+    CHECK(text_of(folder_.path() + "/answer.json") == whole_);
+  }
+
+  std::string file(const std::string& name) const { return text_of(folder_.path() + "/" + name); }
+
+ private:
+  TemporaryFolder folder_;
+  std::string whole_;  // the bytes of one process
+};
+
+/// Returns the command line of docs/planning.md that begins like this.
+std::string documented(const std::string& begin) {
+  const std::string document = text_of(in_tree("docs/planning.md"));
+  const size_t at = document.find("\n" + begin);
+  REQUIRE(at != std::string::npos);
+  return document.substr(at + 1, document.find_first_of("\r\n", at + 1) - at - 1);
+}
+
+TEST_CASE("plan parts: the shell's loop of the documents gives the bytes of one process") {
+  const Machines machines;
+  const std::string line = documented("for i in ");
+  CHECK(line.find("orrery plan big.json --part $i/4 -o parts") != std::string::npos);
+  (void)machines.typed(line);  // part 3 is killed
+  CHECK(
+      machines.typed("orrery merge parts").said.find("parts: expected all points, got all but ") ==
+      0);
+  CHECK(machines.typed(line).said.find(
+            "part 3 of 4: 6 points are in parts, 0 of them were there ") != std::string::npos);
+  machines.check_merged();
+}
+
+TEST_CASE("plan parts: the line for GNU parallel goes on where it was interrupted") {
+  const Machines machines;
+  const Launched version = machines.typed("parallel --version");
+  if (version.said.find("GNU parallel") == std::string::npos) {
+    MESSAGE("GNU parallel is not installed");
+    return;
+  }
+  const std::string line = documented("parallel ");
+  CHECK(line.find("orrery plan big.json --part {}/8 -o parts") != std::string::npos);
+  CHECK(machines.typed(line).status == 1);  // as many jobs as failed
+  CHECK(machines.typed(line) ==
+        Launched{0, "part 3 of 8: 3 points are in parts, 0 of them were there before\n"});
+  CHECK(machines.typed(line) == Launched());
+  machines.check_merged();
+}
+
+TEST_CASE("plan parts: the line for Slurm's job arrays, with the variables that sbatch sets") {
+  const Machines machines;
+  // Runs the tasks of the array, and again what is killed, as --requeue does.
+  machines.script("sbatch", R"(for word; do case "$word" in
+--array=1-*) last=${word#--array=1-};; --requeue) requeue=1;; --wrap) wrap=next;;
+*) if [ "$wrap" = next ]; then wrap=$word; fi;; esac; done
+SLURM_ARRAY_JOB_ID=17 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=$last SLURM_ARRAY_TASK_COUNT=$last
+export SLURM_ARRAY_JOB_ID SLURM_ARRAY_TASK_MIN SLURM_ARRAY_TASK_MAX SLURM_ARRAY_TASK_COUNT
+for task in $(seq $last); do
+  export SLURM_JOB_ID=$((17 + task % last)) SLURM_ARRAY_TASK_ID=$task SLURM_RESTART_COUNT=0
+  until sh -c "$wrap" >slurm-17_$task.out 2>&1; do
+    [ -n "$requeue" ] && [ $SLURM_RESTART_COUNT = 0 ] || exit 1
+    SLURM_RESTART_COUNT=1
+  done
+done)");
+  const std::string line = documented("sbatch ");
+  CHECK(line.find("--wrap 'orrery plan big.json --part $SLURM_ARRAY_TASK_ID/8 -o parts'") !=
+        std::string::npos);
+  CHECK(machines.typed(line) == Launched());
+  CHECK(machines.file("slurm-17_3.out") ==
+        "part 3 of 8: 3 points are in parts, 0 of them were there before\n");
+  CHECK(machines.file("killed").empty());
+  machines.check_merged();
 }
 
 }  // namespace
