@@ -161,6 +161,28 @@ std::optional<PlanPrice> price_of(DocumentNode node, Diagnostics& diagnostics) {
   return price;
 }
 
+PlanTerms terms_of(DocumentNode root, Diagnostics& diagnostics) {
+  PlanTerms terms;
+  if (const auto constraints = root.find("constraints"))
+    terms.constraints = constraints_of(*constraints, diagnostics);
+  if (const auto work = root.find("work"))
+    terms.work = work_of(*work, diagnostics);
+  if (const auto price = root.find("price"))
+    terms.price = price_of(*price, diagnostics);
+  return terms;
+}
+
+/// Returns the errors that the function throws.
+template <class Function>
+std::vector<Diagnostic> errors_of(const Function& function) {
+  try {
+    function();
+  } catch (const InputError& error) {
+    return error.diagnostics();
+  }
+  return {};
+}
+
 /// Returns the keys of the document that are not among `keys`.
 std::vector<std::string_view> keys_but(const Document& document,
                                        std::span<const std::string_view> keys) {
@@ -213,8 +235,26 @@ Plan::Plan(std::string file, std::string text, const Limits& limits)
   Diagnostics diagnostics(this->file());
   terms_.emplace(document(), names(), keys_but(document(), kOfTerms), diagnostics);
   diagnostics.throw_if_any();
-  if (terms_->empty())
-    (void)terms({});  // throws what is wrong with them
+  check_terms();
+}
+
+void Plan::check_terms() const {
+  Diagnostics of_holes(file());
+  for (const std::string_view key : kOfTerms)
+    if (const auto value = document().root()->find(key))
+      refuse_holes(*value, of_holes);
+  std::vector<Diagnostic> errors = errors_of([&] {
+    Diagnostics diagnostics(file());
+    (void)terms_of(*document().root(), diagnostics);
+    diagnostics.throw_if_any();
+  });
+  const std::vector<Diagnostic> holes = errors_of([&] { of_holes.throw_if_any(); });
+  std::erase_if(errors, [&](const Diagnostic& error) {
+    return std::ranges::any_of(holes,
+                               [&](const Diagnostic& hole) { return hole.origin == error.origin; });
+  });
+  if (!errors.empty())
+    throw InputError(file(), std::move(errors));
 }
 
 void Plan::read_sweep(DocumentNode node, Diagnostics& diagnostics) {
@@ -335,13 +375,7 @@ Scenario Plan::scenario(std::span<const TemplateValue> values) const {
 PlanTerms Plan::terms(std::span<const TemplateValue> values) const {
   Diagnostics diagnostics(file());
   const std::unique_ptr<const Document> filled = terms_->filled(values, diagnostics, limits());
-  PlanTerms terms;
-  if (const auto constraints = filled->root()->find("constraints"))
-    terms.constraints = constraints_of(*constraints, diagnostics);
-  if (const auto work = filled->root()->find("work"))
-    terms.work = work_of(*work, diagnostics);
-  if (const auto price = filled->root()->find("price"))
-    terms.price = price_of(*price, diagnostics);
+  PlanTerms terms = terms_of(*filled->root(), diagnostics);
   diagnostics.throw_if_any();
   return terms;
 }

@@ -232,16 +232,31 @@ TEST_CASE("plans: errors of the terms of a point") {
   for (const PlanError& each : errors) {
     CAPTURE(each.keys);
     CHECK(error_of([&] { (void)plan_of(kSweep + ", " + each.keys); }) == each.message);
-    // Where one of the terms has a hole, they are read for each point.
-    const Plan plan = plan_of(kSweep + ", " + each.keys +
-                              (each.keys.starts_with("\"work\"")
-                                   ? R"(, "price": {"per_device_hour": "${tp} USD"})"
-                                   : R"(, "work": {"tokens": "${tp}"})"));
-    CHECK(error_of([&] { (void)plan.terms(plan.points().front()); }) == each.message);
+    // A hole elsewhere in the terms changes nothing.
+    CHECK(error_of([&] {
+            (void)plan_of(kSweep + ", " + each.keys +
+                          (each.keys.starts_with("\"work\"")
+                               ? R"(, "price": {"per_device_hour": "${tp} USD"})"
+                               : R"(, "work": {"tokens": "${tp}"})"));
+          }) == each.message);
   }
   CHECK(error_of([] {
           (void)plan_of(kSweep + R"(, "work": {"": 1}, "constraints": {"devices": 1})");
         }) ==
+  // The values of a hole are read for each point.
+  const Plan plan = plan_of(
+      kSweep +
+      R"(, "constraints": {"devices": {"at_most": "${tp - 1}"}, "makespan": {"at_most_s": "${tp}"}})");
+  CHECK(error_of([&] { (void)plan.terms(plan.points().front()); }) ==
+        "f:1:94: /constraints/devices/at_most: expected a number of devices of at least 1, got 0");
+  CHECK(error_of([&] { (void)plan.terms(plan.points().back()); }) == "");
+  CHECK(
+      error_of([] {
+        (void)plan_of(
+            kSweep +
+            R"(, "constraints": {"devices": {"at_most": "${tp}"}, "makespan": {"at_most": "8 GiB"}})");
+      }) ==
+      "f:1:128: /constraints/makespan/at_most: expected a time such as \"1 us\", got \"8 GiB\"");
         "f:1:63: /work: expected an object with one number, such as {\"tokens\": 4096}, got an "
         "object\n"
         "f:1:99: /constraints/devices: expected an object with \"at_most\", got 1");
@@ -250,6 +265,24 @@ TEST_CASE("plans: errors of the terms of a point") {
 TEST_CASE("plans: a plan of more points than the limit is refused before they are made") {
   Limits limits;
   limits.points = 5;
+TEST_CASE("plans: unknown keys of terms are named beside the missing ones") {
+  const PlanError errors[] = {
+      {R"("constraints": {"devices": {"at_least": 8}})",
+       "f:1:82: /constraints/devices: missing key \"at_most\"\n"
+       "f:1:83: /constraints/devices/at_least: unknown key \"at_least\"; expected one of "
+       "\"at_most\""},
+      {R"("constraints": {"peak_memory": {"at_least": "${tp} GiB"}})",
+       "f:1:86: /constraints/peak_memory: missing key \"at_most\"\n"
+       "f:1:87: /constraints/peak_memory/at_least: unknown key \"at_least\"; expected one of "
+       "\"at_most\""},
+      {R"("price": {"per_hour": "${tp} USD"})",
+       "f:1:64: /price: missing key \"per_device_hour\"\n"
+       "f:1:65: /price/per_hour: unknown key \"per_hour\"; expected one of \"per_device_hour\""},
+  };
+  for (const PlanError& each : errors)
+    CHECK(error_of([&] { (void)plan_of(kSweep + ", " + each.keys); }) == each.message);
+}
+
   CHECK(error_of([&] { (void)plan_of(kSweep, limits).points(); }) ==
         "f:1:11: /sweep: expected at most 5 points of a plan, got 6 (--limit points=N allows "
         "more)");
