@@ -366,6 +366,11 @@ std::vector<std::vector<TemplateValue>> Plan::points() const {
   return admitted;
 }
 
+std::optional<std::string> Plan::said(std::string_view key) const {
+  const std::optional<DocumentNode> value = document().root()->find(key);
+  return value ? std::optional(orrery::json_of(*value).line()) : std::nullopt;
+}
+
 Scenario Plan::scenario(std::span<const TemplateValue> values) const {
   Diagnostics diagnostics(file());
   const std::unique_ptr<const Document> filled = this->filled(values, diagnostics);

@@ -105,6 +105,9 @@ class Plan : public ScenarioTemplate {
   const std::vector<PlanCase>& cases() const { return cases_; }
   const std::vector<PlanKind>& kinds() const { return kinds_; }
 
+  /// Returns the value of a key as the file has it, on one line. It is empty if the file has none.
+  std::optional<std::string> said(std::string_view key) const;
+
   // A value for each name is required. These throw InputError for what is wrong with them.
 
   Scenario scenario(std::span<const TemplateValue> values) const;

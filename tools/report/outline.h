@@ -79,8 +79,9 @@ class HtmlPage {
 };
 
 /// Adds what a page says of a run: when its devices did what, what they held, what its links
-/// carried, and its ops, each with the reasons for its time.
-void add_run(HtmlPage& page, const Report& report);
+/// carried, and its ops, each with the reasons for its time. `allowed` is the memory that a device
+/// may take, besides what it has.
+void add_run(HtmlPage& page, const Report& report, std::optional<Bytes> allowed = {});
 /// Adds how far the scenario's cluster was from measured times, or that this is not known.
 void add_accuracy(HtmlPage& page, const Scenario& scenario);
 /// Adds the sections of a run that was not made, with the reason.

@@ -82,11 +82,21 @@ std::string question(const Plan& plan) {
   std::vector<std::string_view> axes;
   for (const PlanAxis axis : plan.minimize())
     axes.push_back(key_of(axis));
-  return html + table.html() +
-         fmt::format(
-             "<p>Points are compared by {}: less is better, and the first decides which is "
-             "best.</p>\n",
-             fmt::join(axes, ", "));
+  html += table.html();
+  Table keys({Table::Align::Left, Table::Align::Left});
+  keys.row({"key", "what the plan says"});
+  bool has_keys = false;
+  for (const std::string_view key : {"where", "constraints", "work", "price", "cases", "kinds"})
+    if (const std::optional<std::string> said = plan.said(key)) {
+      keys.row({std::string(key), key == "where" ? std::string(plan.where()) : *said});
+      has_keys = true;
+    }
+  if (has_keys)
+    html += keys.html();
+  return html + fmt::format(
+                    "<p>Points are compared by {}: less is better, and the first decides which is "
+                    "best.</p>\n",
+                    fmt::join(axes, ", "));
 }
 
 /// Returns the chart of the points that were timed.
@@ -161,6 +171,7 @@ std::string front_chart(const PlanReport& report, const std::vector<size_t>& sho
 
 std::string plan_html(const Plan& plan, const PlanReport& report, const Report* shown) {
   HtmlPage page(plan.name().empty() ? plan.file() : plan.name());
+  const std::optional<size_t> of = report.best ? report.best : report.nearest;
   const std::vector<size_t> points = points_shown(plan, report);
   const Outline outline = plan_outline(plan, report, points, kPageStyle);
   const std::vector<size_t> front(
@@ -179,7 +190,7 @@ std::string plan_html(const Plan& plan, const PlanReport& report, const Report* 
     of_front += fmt::format("<p>and {} more</p>\n", report.front.size() - front.size());
   page.section("front", "Front", of_front);
   if (shown != nullptr)
-    add_run(page, *shown);
+    add_run(page, *shown, report.points[*of].terms.constraints.peak_memory);
   else
     add_no_run(page, report.best ? "The best point was not run."
                                  : "Nothing fits, and no point is near enough to be run.");
@@ -193,7 +204,6 @@ std::string plan_html(const Plan& plan, const PlanReport& report, const Report* 
         "<code>--format csv</code> has all.</p>\n",
         points.size(), report.points.size());
   page.section("table", "Table", table);
-  const std::optional<size_t> of = report.best ? report.best : report.nearest;
   add_assumptions(page, of && report.points[*of].figures ? report.points[*of].figures->labels
                                                          : std::vector<std::string>());
   if (shown != nullptr)

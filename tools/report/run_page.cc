@@ -182,8 +182,8 @@ class RunSections {
     return html;
   }
 
-  /// Returns the live bytes over time of each kind of device.
-  std::string memory_chart() const {
+  /// Returns the live bytes over time of each kind of device, with what they have and may take.
+  std::string memory_chart(std::optional<Bytes> allowed) const {
     struct Line {
       std::vector<LogicalId> devices;
       const DeviceReport* first = nullptr;
@@ -213,6 +213,8 @@ class RunSections {
         if (device.capacity)
           capacity = std::max(capacity.value_or(0), device.capacity->count());
       json.value(capacity);
+      if (allowed)
+        json.key("allowed").value(allowed->count());
       json.key("lines").array([&] {
         for (const Line& line : lines) {
           const std::vector<LiveBytes> steps =
@@ -497,7 +499,7 @@ std::string links(const Report& report) {
 
 }  // namespace
 
-void add_run(HtmlPage& page, const Report& report) {
+void add_run(HtmlPage& page, const Report& report, std::optional<Bytes> allowed) {
   if (!report.completion) {
     const std::string no_times =
         paragraph(fmt::format("The program {}, so that nothing has a time.", no_end(report)));
@@ -509,7 +511,7 @@ void add_run(HtmlPage& page, const Report& report) {
   }
   const RunSections sections(report);
   page.section("timeline", "Timeline", sections.timeline());
-  page.section("memory", "Memory", sections.memory_chart() + live_at_peak(report));
+  page.section("memory", "Memory", sections.memory_chart(allowed) + live_at_peak(report));
   page.section("links", "Links", links(report));
   page.section("ops", "Ops", sections.ops());
 }

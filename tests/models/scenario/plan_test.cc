@@ -123,6 +123,9 @@ TEST_CASE("plans: a scenario has none of the plan's keys, and terms may have hol
   CHECK(plan.minimize() == std::vector{PlanAxis::Cost, PlanAxis::PeakMemory});
   CHECK(plan.cases().front().id == "ours");
   CHECK(point_id(plan, plan.cases().front().values) == "tp=6,mode=x");
+  CHECK(plan.said("work") == R"({"tokens": "${tp * 1000}"})");
+  CHECK(plan.said("price") == R"({"per_device_hour": "2.${tp}5 USD"})");
+  CHECK_FALSE(plan.said("where"));
   CHECK(plan.kinds()[1].name == "b");
   CHECK(plan.kinds()[1].patterns == std::vector<std::string>{"m", "n"});
 }

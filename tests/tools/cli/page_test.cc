@@ -109,6 +109,33 @@ TEST_CASE("pages: a plan's page is valid, loads nothing, and has its sections in
   CHECK(markup.find("<tr><td>n=4</td>") != std::string::npos);
 }
 
+TEST_CASE("pages: the question has all that the plan says, and the memory what is allowed") {
+  const TemporaryFolder folder;
+  std::string text = plan_file_text();
+  const std::string work = R"("work": {"tokens": 2},)";
+  text.replace(text.find(work), work.size(),
+               R"("work": {"tokens": "${2 * n}"}, "where": "n < 8",
+"constraints": {"peak_memory": {"at_most": "20 KiB"}, "devices": {"at_most": "${2 + n}"}},
+"price": {"per_device_hour": "3.6 EUR"}, "kinds": {"weights": "w_*"},)");
+  const std::string page = ran({"plan", folder.file("sum.json", text), "--format", "html"}).out;
+  check_is_whole(folder, page);
+  const std::string markup = marked_up(page);
+  const std::string question = markup.substr(
+      markup.find("<section id=\"question\">"),
+      markup.find("<section id=\"answer\">") - markup.find("<section id=\"question\">"));
+  for (
+      const std::string row :
+      {R"(<tr><td>where</td><td>n &lt; 8</td></tr>)",
+       R"(<tr><td>constraints</td><td>{&quot;peak_memory&quot;: {&quot;at_most&quot;: &quot;20 KiB&quot;}, &quot;devices&quot;: {&quot;at_most&quot;: &quot;${2 + n}&quot;}}</td></tr>)",
+       R"(<tr><td>work</td><td>{&quot;tokens&quot;: &quot;${2 * n}&quot;}</td></tr>)",
+       R"(<tr><td>price</td><td>{&quot;per_device_hour&quot;: &quot;3.6 EUR&quot;}</td></tr>)",
+       R"(<tr><td>kinds</td><td>{&quot;weights&quot;: &quot;w_*&quot;}</td></tr>)"})
+    CHECK_MESSAGE(question.find(row) != std::string::npos, question);
+  const Json memory = chart(page, "memory");
+  CHECK(memory["capacity"] == 1 << 20);
+  CHECK(memory["allowed"] == 20 << 10);
+}
+
 TEST_CASE("pages: the front's chart has the points that were timed") {
   const TemporaryFolder folder;
   const std::string plan = folder.file("sum.json", plan_file_text());

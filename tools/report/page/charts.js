@@ -108,10 +108,14 @@ function timeline(data) {
   };
 }
 
-// {end, capacity, lines: [{name, at: [picoseconds], bytes: [bytes]}]}: steps.
+// {end, capacity, allowed, lines: [{name, at: [picoseconds], bytes: [bytes]}]}: steps. The nearest limit is the top of the
+// chart, unless the lines would be flat below it. Limits above the top are only named.
 function memory(data) {
   const colours = ['compute', 'collective', 'launch', 'good', 'open', 'dim'];
-  const largest = Math.max(data.capacity ?? 0, ...data.lines.flatMap(line => line.bytes));
+  const most = Math.max(1, ...data.lines.flatMap(line => line.bytes));
+  const limits = [['capacity', data.capacity, [6, 4]], ['allowed', data.allowed, [2, 3]]].filter(([, bytes]) => bytes);
+  const nearest = Math.min(...limits.map(([, bytes]) => bytes).filter(bytes => bytes >= most));
+  const largest = nearest <= 5 * most ? nearest : most;
   const whole = data.end || 1;
   const x = unitOf('time', whole);
   const y = unitOf('bytes', largest);
@@ -121,8 +125,10 @@ function memory(data) {
   });
   const lines = data.lines.map(({name, at, bytes}, l) => line(
     name, colours[l % colours.length], [...at.map((each, i) => [each, bytes[i]]), [whole, bytes[bytes.length - 1]]], {stepped: true}));
-  if (data.capacity)
-    lines.push(line('capacity', 'bad', [[0, data.capacity], [whole, data.capacity]], {borderDash: [6, 4]}));
+  for (const [name, bytes, borderDash] of limits)
+    lines.push(line(
+      `${name}, ${amount(bytes, 'bytes')}${bytes > largest ? ', above' : ''}`, 'bad',
+      bytes > largest ? [] : [[0, bytes], [whole, bytes]], {borderDash}));
   return {
     type: 'line',
     data: {datasets: lines},
