@@ -95,6 +95,7 @@ class PlanOutline {
     add_answers();
     add_cases();
     add_reasons();
+    add_unmatched();
     if (report_.front.size() > 1 && points.empty())
       add_front();
     if (!points.empty()) {
@@ -120,7 +121,8 @@ class PlanOutline {
         fmt::format("{}: {} {}, {} {} not", counted(to_int(report_.swept), "point"), fit,
                     fit == 1 ? "fits" : "fit", others, others == 1 ? "does" : "do");
     if (report_.pruned > 0)
-      text += fmt::format(" ({} of them were not timed)", report_.pruned);
+      text += fmt::format(" ({} of them {} not timed)", report_.pruned,
+                          report_.pruned == 1 ? "was" : "were");
     if (report_.refused > 0)
       text += fmt::format(", {} {} refused", report_.refused, report_.refused == 1 ? "is" : "are");
     items().emplace_back(Outline::Paragraph{std::move(text)});
@@ -154,15 +156,26 @@ class PlanOutline {
                  style_.bad(fmt::format(
                      "{}: {}", point.status == PointStatus::Refused ? "refused" : "does not fit",
                      point.because)));
-      add_change(p);
+      if (point.status == PointStatus::DoesNotFit)
+        add_change(p);
     }
   }
 
+  /// Says with which change a point that does not fit would fit.
   void add_change(size_t of) {
-    for (const PlanChange& change : report_.changes)
-      if (change.point == of)
-        add_line("", fmt::format("it would fit with {} = {} in the place of {}",
-                                 plan_.names()[change.name], shown(change.to), shown(change.from)));
+    const auto change = std::ranges::find(report_.changes, of, &PlanChange::point);
+    add_line(
+        "", change == report_.changes.end()
+                ? "it would not fit with any change of one number, to an eighth up to 8 times"
+                : fmt::format("it would fit with {} = {} in the place of {}",
+                              plan_.names()[change->name], shown(change->to), shown(change->from)));
+  }
+
+  /// Names patterns of "kinds" that are probably misspelt.
+  void add_unmatched() {
+    if (!report_.unmatched.empty())
+      add_line("kinds", fmt::format("no argument of any point matches {}",
+                                    fmt::join(report_.unmatched, ", ")));
   }
 
   /// Says why points do not fit: for each constraint the point that is least beyond it.

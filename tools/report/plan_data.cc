@@ -189,6 +189,11 @@ std::string plan_json(const Plan& plan, const PlanReport& report) {
     });
     if (report.nearest)
       json.key("nearest").value(id(report.nearest));
+    if (!report.unmatched.empty())
+      json.key("unmatched").array([&] {
+        for (const std::string& pattern : report.unmatched)
+          json.value(pattern);
+      });
     json.key("changes").array([&] {
       for (const PlanChange& change : report.changes)
         json.object([&] {
@@ -228,7 +233,7 @@ std::string plan_csv(const Plan& plan, const PlanReport& report) {
     fields.push_back("let." + name);
   for (const char* const field :
        {"status", "because", "devices", "makespan_ps", "work_per_s", "mfu", "hfu", "compute_ps",
-        "exposed_ps", "idle_ps", "launch_ps", "peak_bytes", "cost"})
+        "exposed_ps", "idle_ps", "launch_ps", "peak_bytes", "cost", "currency"})
     fields.emplace_back(field);
   std::set<std::string> kinds;
   for (const PlanPoint& point : report.points)
@@ -266,7 +271,8 @@ std::string plan_csv(const Plan& plan, const PlanReport& report) {
          number(work_per_second(point)), number(times == nullptr ? std::nullopt : times->mfu),
          number(times == nullptr ? std::nullopt : times->hfu), part(&TimeParts::compute),
          part(&TimeParts::exposed), part(&TimeParts::idle), part(&TimeParts::launch),
-         point.figures ? std::to_string(point.figures->peak.count()) : "", number(cost_of(point))});
+         point.figures ? std::to_string(point.figures->peak.count()) : "", number(cost_of(point)),
+         cost_of(point) ? point.terms.price->currency : ""});
     for (const std::string& kind : kinds) {
       std::string bytes;
       if (point.figures)

@@ -102,6 +102,8 @@ Record figures_json(const PointFigures& figures) {
                  {"peak_bytes", figures.peak.count()},
                  {"memory", memory},
                  {"labels", figures.labels}};
+  if (!figures.unmatched.empty())
+    json["unmatched"] = figures.unmatched;
   if (figures.capacity)
     json["capacity_bytes"] = figures.capacity->count();
   if (figures.times)
@@ -116,6 +118,8 @@ PointFigures figures_from(const Record& json) {
   for (const Record& kind : json.at("memory"))
     figures.memory.push_back({kind.at(0).get<std::string>(), bytes_from(kind.at(1))});
   figures.labels = json.at("labels").get<std::vector<std::string>>();
+  if (json.contains("unmatched"))
+    figures.unmatched = json.at("unmatched").get<std::vector<std::string>>();
   if (json.contains("capacity_bytes"))
     figures.capacity = bytes_from(json.at("capacity_bytes"));
   if (json.contains("times"))

@@ -344,6 +344,15 @@ class Planner {
     const std::vector<PointTask> tasks = tasks_of(plan_);
     report_.swept = tasks.size() - plan_.cases().size();
     report_.points = runner_.run(tasks, true);
+/// Throws InputError since all points of the sweep are refused.
+[[noreturn]] void refuse_plan(const Plan& plan, size_t points, const PlanPoint& first) {
+  throw InputError(plan.file(),
+                   {{{},
+                     fmt::format("expected a point that can be timed, got none of {}; the first is "
+                                 "refused: {}",
+                                 points, first.because)}});
+}
+
     count();
     compare();
     find_changes();
@@ -354,17 +363,29 @@ class Planner {
  private:
   void count() {
     for (size_t p = 0; p < report_.swept; ++p) {
+    find_unmatched();
       const PlanPoint& point = report_.points[p];
       ++(point.status == PointStatus::Refused ? report_.refused
          : point.times() != nullptr           ? report_.timed
                                               : report_.pruned);
     }
     if (report_.refused == report_.swept)
-      throw InputError(plan_.file(),
-                       {{{},
-                         fmt::format("expected a point that can be timed, got none of {}; the "
-                                     "first is refused: {}",
-                                     report_.swept, report_.points.front().because)}});
+      refuse_plan(plan_, report_.swept, report_.points.front());
+  }
+
+  void find_unmatched() {
+    bool is_first = true;
+    for (const PlanPoint& point : report_.points) {
+      if (!point.figures)
+        continue;
+      const std::vector<std::string>& of_point = point.figures->unmatched;
+      if (std::exchange(is_first, false))
+        report_.unmatched = of_point;
+      else
+        std::erase_if(report_.unmatched, [&](const std::string& pattern) {
+          return std::ranges::find(of_point, pattern) == of_point.end();
+        });
+    }
   }
 
   void compare() {

@@ -99,6 +99,8 @@ struct PlanReport {
   std::optional<size_t> nearest;  // if nothing fits: the point that is least beyond
   std::vector<PlanChange> changes;
   std::vector<WhatIf> what_if;
+  /// Patterns of the plan's kinds that match no argument of any point whose figures are known.
+  std::vector<std::string> unmatched;
   // These count points of the sweep: those that were timed, those that cannot fit, and so were not,
   // and those that are refused.
   uint64_t timed = 0;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "models/base/compiler.h"
+#include "models/base/diagnostics.h"
 #include "models/program/loops.h"
 #include "models/program/op_rules.h"
 #include "models/program/rules.h"
@@ -98,6 +99,18 @@ std::vector<MemoryOfKind> by_kind(const Program& program, std::span<const PlanKi
   return sorted;
 }
 
+/// Returns the patterns that match no argument, in the order of the plan: "weights: \"w_*\"".
+std::vector<std::string> unmatched(const Program& program, std::span<const PlanKind> kinds) {
+  std::vector<std::string> patterns;
+  for (const PlanKind& kind : kinds)
+    for (const std::string& pattern : kind.patterns)
+      if (std::ranges::none_of(program.arguments, [&](const Argument& argument) {
+            return matches(program.value(argument.value).name, pattern);
+          }))
+        patterns.push_back(fmt::format("{} of {}", in_quotes(pattern), kind.name));
+  return patterns;
+}
+
 /// Returns the parts of the list that computes longest. The result is idle if there is no list.
 TimeParts parts_of(const Report& report, Duration makespan) {
   const Scenario& scenario = *report.scenario;
@@ -175,6 +188,7 @@ PointFigures figures_of(std::shared_ptr<const Scenario> scenario, std::span<cons
   };
   const Report report = run(scenario, only_figures);
   figures.labels = report.labels;
+  figures.unmatched = unmatched(scenario->program, kinds);
   const auto largest = std::max_element(
       report.memory.kinds.begin(), report.memory.kinds.end(),
       [](const DeviceMemory& a, const DeviceMemory& b) { return a.peak < b.peak; });

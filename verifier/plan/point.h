@@ -56,6 +56,7 @@ struct PointFigures {
   std::optional<PointTimes> times;   // absent if they are not wanted, or the program does not end
   std::string hangs;                 // why the program does not end; "" if it does
   std::vector<std::string> labels;   // what the figures assume
+  std::vector<std::string> unmatched = {};  // patterns of kinds that match no argument
 };
 
 /// Works out the figures. Times are wanted if `times_if` says so of the others. Arguments are of

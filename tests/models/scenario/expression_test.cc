@@ -75,6 +75,10 @@ TEST_CASE("formulas: each operator and function has its value") {
       {"5 / -1", "-5"},
       // A remainder has the sign of the divisor, so that (i - 1) % n is a rank.
       {"7 % 3", "1"},
+      // The way to round a division down and up.
+      {"(7 - 7 % 3) / 3", "2"},
+      {"(7 + -7 % 3) / 3", "3"},
+      {"(6 + -6 % 3) / 3", "2"},
       {"-7 % 3", "2"},
       {"7 % -3", "-2"},
       {"-7 % -3", "-1"},

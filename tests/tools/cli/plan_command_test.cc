@@ -108,10 +108,12 @@ TEST_CASE("plan: JSON and CSV have all figures, and jobs change nothing") {
   const std::string csv = ran({"plan", plan, "--format", "csv"}).out;
   CHECK(csv.starts_with(
       "id,case,let.n,let.mode,status,because,devices,makespan_ps,work_per_s,mfu,hfu,compute_ps,"
-      "exposed_ps,idle_ps,launch_ps,peak_bytes,cost,memory.outputs,memory.temporaries,memory.w_*"
+      "exposed_ps,idle_ps,launch_ps,peak_bytes,cost,currency,memory.outputs,memory.temporaries,"
+      "memory.w_*"
       "\r\n"
       "\"n=1,mode=a\",false,1,a,fits,,1,6000000,"));
-  CHECK(csv.find(",4096,4096,4096\r\n") != std::string::npos);
+  CHECK(csv.find(",USD,4096,4096,4096\r\n") != std::string::npos);
+  CHECK(csv.find(",refused,") != std::string::npos);
   CHECK(csv.find("\nours,true,2,b,fits,") != std::string::npos);
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 10);
 }
@@ -212,6 +214,45 @@ TEST_CASE("plan: wrong input") {
     return planned.err;
   };
   CHECK(refused({"--find", "smallest:n"}) == "--find: expected largest:NAME, got \"smallest:n\"\n");
+TEST_CASE("plan: says if no change would make a point fit, and counts one point as one") {
+  const TemporaryFolder folder;
+  const std::string plan = folder.file(
+      "sums.json",
+      summed(
+          R"("constraints": {"devices": {"at_most": 2}, "makespan": {"at_most": "5 us"}}, "cases": [{"id": "ours", "let": {"n": 4, "mode": "a"}}],)"));
+  // One device takes 6 us.
+  const std::string out = ran({"plan", plan}).out;
+  const std::string no_change =
+      "it would not fit with any change of one number, to an eighth up to 8 times\n";
+  CHECK(out.find("  nearest           n=1,mode=a: makespan: 6 µs, 1 µs more than the 5 µs allowed\n"
+                 "                    " +
+                 no_change) != std::string::npos);
+  CHECK(out.find("does not fit: devices: 4, 2 more than the 2 allowed\n                    " +
+                 no_change) != std::string::npos);
+  const std::string one = folder.file(
+      "one.json", summed(R"("where": "mode == 'a'", "constraints": {"devices": {"at_most": 2}},)"));
+  CHECK(ran({"plan", one})
+            .out.find("4 points: 2 fit, 1 does not (1 of them was not timed), 1 is refused\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("plan: a pattern of kinds that matches nothing is named, also by merged parts") {
+  const TemporaryFolder folder;
+  const std::string plan = folder.file(
+      "sums.json", summed(R"("kinds": {"weights": ["w_*", "wx_*"], "moments": "m_*"},)"));
+  const std::string out = ran({"plan", plan}).out;
+  CHECK(out.find("  kinds             no argument of any point matches \"wx_*\" of weights, "
+                 "\"m_*\" of moments\n") != std::string::npos);
+  const std::string json = ran({"plan", plan, "--format", "json"}).out;
+  CHECK(Json::parse(json)["unmatched"] ==
+        Json::parse(R"(["\"wx_*\" of weights", "\"m_*\" of moments"])"));
+  const std::string parts = folder.path() + "/parts";
+  CHECK(ran({"plan", plan, "--part", "1/1", "-o", parts}).outcome == Outcome::Holds);
+  CHECK(ran({"merge", parts, "--format", "json"}).out == json);
+  CHECK(ran({"plan", folder.file("sums.json", summed(R"("kinds": {"weights": "w_*"},)"))})
+            .out.find("no argument") == std::string::npos);
+}
+
   CHECK(refused({"--find", "largest:m"}) == "--find: expected one of n, mode, got \"m\"\n");
   CHECK(refused({"--find", "largest:mode"}) ==
         "--find: expected a name whose values are whole numbers, got mode = \"a\"\n");
