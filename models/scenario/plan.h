@@ -118,11 +118,11 @@ class Plan : public ScenarioTemplate {
   void read_minimize(DocumentNode node, Diagnostics& diagnostics);
   void read_cases(DocumentNode node, Diagnostics& diagnostics);
   void read_kinds(DocumentNode node, Diagnostics& diagnostics);
+  /// Throws InputError with the errors of terms that no value of a hole would mend.
+  void check_terms() const;
 
   std::vector<std::vector<TemplateValue>> sweep_;
   std::vector<std::optional<TemplateValue>> only_;  // by name: of the file
-  /// Throws InputError with the errors of terms that no value of a hole would mend.
-  void check_terms() const;
   Origin sweep_origin_;
   std::vector<PlanAxis> minimize_ = {PlanAxis::Makespan, PlanAxis::Devices};
   std::vector<PlanCase> cases_;

@@ -229,8 +229,8 @@ void add_plan(CLI::App& app, PlanCommand& plan) {
       ->type_name("NAME=VALUE,...");
   command
       .add_option("--find", plan.find,
-                  "Say only which is the largest value of a name with which something fits; "
-                  "points are tried from there down")
+                  "Say only which is the largest value of a name with which something fits, by "
+                  "bisection where memory, time and devices grow with it")
       ->type_name("largest:NAME");
   command
       .add_option("--scenario", plan.scenario,

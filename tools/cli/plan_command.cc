@@ -81,8 +81,10 @@ class PlanRun {
       keep_inputs("--output", *command_.output, {command_.file});
     if (command_.find && command_.scenario)
       refuse("--find", "expected no --scenario beside it");
-    if ((command_.find || command_.scenario) && command_.format != PlanFormat::Text)
-      refuse("--format", "expected none beside --find or --scenario, whose answers have one form");
+    if (command_.scenario && command_.format != PlanFormat::Text)
+      refuse("--format", "expected none beside --scenario, whose answer has one form");
+    if (command_.find && command_.format != PlanFormat::Text && command_.format != PlanFormat::Json)
+      refuse("--format", "expected text or json beside --find");
     if (command_.scenario) {
       Scenario scenario = plan_.scenario(values_of(plan_, *command_.scenario));
       scenario.name += fmt::format("{}{}", scenario.name.empty() ? "" : ", ", *command_.scenario);
@@ -140,9 +142,10 @@ class PlanRun {
   }
 
   Outcome find(size_t name, const PlanOptions& options) {
-    const std::optional<Largest> largest = largest_that_fits(plan_, name, options);
-    deliver(largest_text(plan_, name, largest, style_));
-    return largest ? Outcome::Holds : Outcome::Fails;
+    const LargestSearch search = largest_that_fits(plan_, name, options);
+    deliver(command_.format == PlanFormat::Json ? largest_json(plan_, name, search)
+                                                : largest_text(plan_, name, search, style_));
+    return search.largest ? Outcome::Holds : Outcome::Fails;
   }
 
   void deliver(const std::string& text) const {

@@ -401,13 +401,33 @@ std::string plan_text(const Plan& plan, const PlanReport& report, bool all_point
   return outline_text(plan_outline(plan, report, points, style), style);
 }
 
-std::string largest_text(const Plan& plan, size_t name, const std::optional<Largest>& largest,
+std::string largest_text(const Plan& plan, size_t name, const LargestSearch& search,
                          const Style& style) {
-  if (!largest)
-    return fmt::format("{}\n", style.bad(fmt::format("no value of {} fits", plan.names()[name])));
-  return fmt::format("largest {} that fits: {}\n  {}  {}\n", plan.names()[name],
-                     style.bold(shown(largest->value)), style.bold(largest->point.id),
-                     figures_text(largest->point, style));
+  std::string how = "from the largest value down, since " + search.falls;
+  if (search.largest && !search.does_not_fit)
+    how = fmt::format("the sweep has no larger value{}",
+                      search.refused > 0 ? " that is not refused" : "");
+  else if (search.falls.empty())
+    how = fmt::format("by bisection, since no constrained figure was seen to fall where {} grows",
+                      plan.names()[name]);
+  how += fmt::format(": {} of {} {} tried", search.tried,
+                     counted(static_cast<int64_t>(search.points), "point"),
+                     search.tried == 1 ? "was" : "were");
+  if (search.refused > 0)
+    how +=
+        fmt::format(", {} of them {} refused", search.refused, search.refused == 1 ? "is" : "are");
+  std::string text;
+  if (search.largest)
+    text =
+        fmt::format("largest {} that fits: {}\n  {}  {}\n", plan.names()[name],
+                    style.bold(shown(search.largest->value)), style.bold(search.largest->point.id),
+                    figures_text(search.largest->point, style));
+  else
+    text = style.bad(fmt::format("no value of {} fits", plan.names()[name])) + "\n";
+  if (search.does_not_fit)
+    text += fmt::format("  {}  does not fit: {}\n", search.does_not_fit->id,
+                        search.does_not_fit->because);
+  return text + fmt::format("  {}\n", how);
 }
 
 }  // namespace orrery

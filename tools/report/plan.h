@@ -36,9 +36,10 @@ std::string plan_json(const Plan& plan, const PlanReport& report);
 /// Returns a line of names, and then a line for each point.
 std::string plan_csv(const Plan& plan, const PlanReport& report);
 
-/// Returns the answer to `--find largest:NAME`.
-std::string largest_text(const Plan& plan, size_t name, const std::optional<Largest>& largest,
+/// Returns the answer to `--find largest:NAME`, for people and as JSON.
+std::string largest_text(const Plan& plan, size_t name, const LargestSearch& search,
                          const Style& style);
+std::string largest_json(const Plan& plan, size_t name, const LargestSearch& search);
 
 /// A PlanSetup is all that the points of a plan depend on. Processes with equal setups may each
 /// work out a part of them.

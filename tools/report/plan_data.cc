@@ -227,6 +227,40 @@ std::string plan_json(const Plan& plan, const PlanReport& report) {
   return out + "\n";
 }
 
+std::string largest_json(const Plan& plan, size_t name, const LargestSearch& search) {
+  std::string out;
+  JsonWriter json(out);
+  json.object([&] {
+    json.key("plan_find").value(1);
+    json.key("plan").value(plan.file());
+    if (!plan.name().empty())
+      json.key("name").value(plan.name());
+    json.key("largest").value(plan.names()[name]);
+    json.key("value");
+    if (search.largest)
+      write_value(search.largest->value, json);
+    else
+      json.value(nullptr);
+    json.key("by").value(search.falls.empty() ? "bisection" : "each value");
+    if (!search.falls.empty())
+      json.key("since").value(search.falls);
+    json.key("counts").object([&] {
+      json.key("points").value(search.points);
+      json.key("tried").value(search.tried);
+      json.key("refused").value(search.refused);
+    });
+    const auto point = [&](std::string_view key, const PlanPoint& of) {
+      json.key(key);
+      write_point(plan, of, false, json);
+    };
+    if (search.largest)
+      point("fits", search.largest->point);
+    if (search.does_not_fit)
+      point("does_not_fit", *search.does_not_fit);
+  });
+  return out + "\n";
+}
+
 std::string plan_csv(const Plan& plan, const PlanReport& report) {
   std::vector<std::string> fields = {"id", "case"};
   for (const std::string& name : plan.names())

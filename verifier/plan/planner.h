@@ -142,13 +142,32 @@ PartDone work_out(const Plan& plan, const PlanPart& part, const PlanOptions& opt
 /// Returns the points and cases that the store does not have, by id. Requires a store.
 std::vector<std::string> missing_points(const Plan& plan, PlanStore& store);
 
-/// Returns the largest of the name's values with which a point fits, and the best such point;
-/// nothing if none does. Points are tried from the largest value down.
+/// The largest value of a name with which a point fits.
 struct Largest {
   TemplateValue value;
-  PlanPoint point;
+  PlanPoint point;  // the best one with that value
 };
-std::optional<Largest> largest_that_fits(const Plan& plan, size_t name,
-                                         const PlanOptions& options = {});
+
+/// The answer to the question for the largest value of a name.
+struct LargestSearch {
+  std::optional<Largest> largest;  // empty: nothing fits with any value
+  /// The point with the next larger value that comes nearest to what is allowed; if nothing fits,
+  /// the nearest of those that were tried.
+  std::optional<PlanPoint> does_not_fit;
+  uint64_t points = 0;   // of the plan
+  uint64_t tried = 0;    // of these
+  uint64_t refused = 0;  // of those that were tried
+  /// Why values were tried from the largest down: a constrained figure that was seen to fall. It is
+  /// "" if all were found by bisection.
+  std::string falls;
+};
+
+/// Finds the largest of the name's values, which must be whole numbers, with which a point fits.
+/// For each combination of the other names' values it bisects: with a larger value, a point has no
+/// less memory, time and devices, as far as these are constrained. Points that are refused are
+/// passed over. Where a figure is seen to fall, values are tried from the largest down. All points
+/// with the value that is found, and with the next larger one, are worked out. Throws InputError if
+/// the plan is wrong, or if all points are refused.
+LargestSearch largest_that_fits(const Plan& plan, size_t name, const PlanOptions& options = {});
 
 }  // namespace orrery

@@ -136,8 +136,12 @@ TEST_CASE("plan: --let, --find, --scenario and -o") {
   const TemporaryFolder folder;
   const std::string plan = folder.file("sums.json", summed());
   CHECK(ran({"plan", plan, "--let", "n=3,mode=a"}).out.find("n=3,mode=a  ") != std::string::npos);
-  CHECK(ran({"plan", plan, "--find", "largest:n"})
-            .out.starts_with("largest n that fits: 4\n  n=4,mode=a  24 µs, 4 devices"));
+  CHECK(ran({"plan", plan, "--find", "largest:n"}).out ==
+        "largest n that fits: 4\n"
+        "  n=4,mode=a  24 µs, 4 devices, 12 KiB of 1 MiB, 166,667 tokens/s, 41,667 a "
+        "device, MFU 16.7 %, 0.024 USD a million tokens\n"
+        "  the sweep has no larger value that is not refused: 4 of 8 points were tried, 2 "
+        "of them are refused\n");
   const std::string scenario = folder.path() + "/point.json";
   CHECK(ran({"plan", plan, "--scenario", "n=4,mode=b", "-o", scenario}).out.empty());
   const Json run = Json::parse(ran({"run", scenario, "--format", "json"}).out);
@@ -149,6 +153,50 @@ TEST_CASE("plan: --let, --find, --scenario and -o") {
   CHECK(text_of(report) == ran({"plan", plan}).out);
 }
 
+TEST_CASE("plan: --find as JSON, and where figures fall") {
+  const TemporaryFolder folder;
+  const std::string plan =
+      folder.file("sums.json", summed(R"("constraints": {"devices": {"at_most": 2}},)"));
+  const Ran found = ran({"plan", plan, "--find", "largest:n", "--format", "json"});
+  CHECK(found.outcome == Outcome::Holds);
+  const Json json = Json::parse(found.out);
+  CHECK(json["plan_find"] == 1);
+  CHECK(json["largest"] == "n");
+  CHECK(json["value"] == 2);
+  CHECK(json["by"] == "bisection");
+  CHECK_FALSE(json.contains("since"));
+  CHECK(json["counts"]["points"] == 8);
+  CHECK(json["fits"]["id"] == "n=2,mode=a");
+  CHECK(json["fits"]["status"] == "fits");
+  CHECK(json["does_not_fit"]["id"] == "n=4,mode=a");
+  CHECK(json["does_not_fit"]["because"] == "devices: 4, 2 more than the 2 allowed");
+  // One device computes for 400 us, four for 100 us and sum for less than 100 us.
+  std::string text = summed(R"("constraints": {"makespan": {"at_most": "30 us"}},)");
+  const std::string flops = "${if(mode == 'a', 4000000, 8000000)}";
+  text.replace(text.find(flops), flops.size(), "${400000000 / n}");
+  const std::string falls =
+      ran({"plan", folder.file("falls.json", text), "--find", "largest:n"}).out;
+  CHECK(falls.find("  from the largest value down, since makespan takes ") != std::string::npos);
+  const Ran none =
+      ran({"plan", folder.file("falls.json", text), "--find", "largest:n", "--format", "json"});
+  CHECK(none.outcome == Outcome::Fails);
+  CHECK(Json::parse(none.out)["value"] == nullptr);
+  CHECK(Json::parse(none.out)["by"] == "each value");
+}
+
+TEST_CASE("plan: --find refuses a plan of which all points are refused") {
+  const TemporaryFolder folder;
+  std::string text = summed();
+  const std::string devices = R"("devices": 4,)";
+  text.replace(text.find(devices), devices.size(), "");
+  const std::string plan = folder.file("sums.json", text);
+  const Ran found = ran({"plan", plan, "--find", "largest:n"});
+  CHECK(found.outcome == Outcome::WrongInput);
+  CHECK(found.err == ran({"plan", plan}).err);
+  CHECK(found.err.starts_with(
+      plan + ": expected a point that can be timed, got none of 8; the first is refused: "));
+}
+
 TEST_CASE("plan: nothing fits") {
   const TemporaryFolder folder;
   const std::string plan =
@@ -158,8 +206,51 @@ TEST_CASE("plan: nothing fits") {
   CHECK(planned.out.find(
             "  nothing fits\n  nearest           n=1,mode=a: peak_memory: 12 KiB, 8 KiB more "
             "than the 4 KiB allowed\n") != std::string::npos);
-  CHECK(ran({"plan", plan, "--find", "largest:n"}).out == "no value of n fits\n");
+  CHECK(ran({"plan", plan, "--find", "largest:n"}).out ==
+        "no value of n fits\n"
+        "  n=4,mode=a  does not fit: peak_memory: 12 KiB, 8 KiB more than the 4 KiB allowed\n"
+        "  by bisection, since no constrained figure was seen to fall where n grows: 8 of 8 points "
+        "were tried, 2 of them are refused\n");
   CHECK(ran({"plan", plan, "--find", "largest:n"}).outcome == Outcome::Fails);
+}
+
+TEST_CASE("plan: says if no change would make a point fit, and counts one point as one") {
+  const TemporaryFolder folder;
+  const std::string plan = folder.file(
+      "sums.json",
+      summed(
+          R"("constraints": {"devices": {"at_most": 2}, "makespan": {"at_most": "5 us"}}, "cases": [{"id": "ours", "let": {"n": 4, "mode": "a"}}],)"));
+  // One device takes 6 us.
+  const std::string out = ran({"plan", plan}).out;
+  const std::string no_change =
+      "it would not fit with any change of one number, to an eighth up to 8 times\n";
+  CHECK(out.find("  nearest           n=1,mode=a: makespan: 6 µs, 1 µs more than the 5 µs allowed\n"
+                 "                    " +
+                 no_change) != std::string::npos);
+  CHECK(out.find("does not fit: devices: 4, 2 more than the 2 allowed\n                    " +
+                 no_change) != std::string::npos);
+  const std::string one = folder.file(
+      "one.json", summed(R"("where": "mode == 'a'", "constraints": {"devices": {"at_most": 2}},)"));
+  CHECK(ran({"plan", one})
+            .out.find("4 points: 2 fit, 1 does not (1 of them was not timed), 1 is refused\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("plan: a pattern of kinds that matches nothing is named, also by merged parts") {
+  const TemporaryFolder folder;
+  const std::string plan = folder.file(
+      "sums.json", summed(R"("kinds": {"weights": ["w_*", "wx_*"], "moments": "m_*"},)"));
+  const std::string out = ran({"plan", plan}).out;
+  CHECK(out.find("  kinds             no argument of any point matches \"wx_*\" of weights, "
+                 "\"m_*\" of moments\n") != std::string::npos);
+  const std::string json = ran({"plan", plan, "--format", "json"}).out;
+  CHECK(Json::parse(json)["unmatched"] ==
+        Json::parse(R"(["\"wx_*\" of weights", "\"m_*\" of moments"])"));
+  const std::string parts = folder.path() + "/parts";
+  CHECK(ran({"plan", plan, "--part", "1/1", "-o", parts}).outcome == Outcome::Holds);
+  CHECK(ran({"merge", parts, "--format", "json"}).out == json);
+  CHECK(ran({"plan", folder.file("sums.json", summed(R"("kinds": {"weights": "w_*"},)"))})
+            .out.find("no argument") == std::string::npos);
 }
 
 TEST_CASE("plan: a rate that leaves 64 bits has an exponent") {
@@ -214,52 +305,15 @@ TEST_CASE("plan: wrong input") {
     return planned.err;
   };
   CHECK(refused({"--find", "smallest:n"}) == "--find: expected largest:NAME, got \"smallest:n\"\n");
-TEST_CASE("plan: says if no change would make a point fit, and counts one point as one") {
-  const TemporaryFolder folder;
-  const std::string plan = folder.file(
-      "sums.json",
-      summed(
-          R"("constraints": {"devices": {"at_most": 2}, "makespan": {"at_most": "5 us"}}, "cases": [{"id": "ours", "let": {"n": 4, "mode": "a"}}],)"));
-  // One device takes 6 us.
-  const std::string out = ran({"plan", plan}).out;
-  const std::string no_change =
-      "it would not fit with any change of one number, to an eighth up to 8 times\n";
-  CHECK(out.find("  nearest           n=1,mode=a: makespan: 6 µs, 1 µs more than the 5 µs allowed\n"
-                 "                    " +
-                 no_change) != std::string::npos);
-  CHECK(out.find("does not fit: devices: 4, 2 more than the 2 allowed\n                    " +
-                 no_change) != std::string::npos);
-  const std::string one = folder.file(
-      "one.json", summed(R"("where": "mode == 'a'", "constraints": {"devices": {"at_most": 2}},)"));
-  CHECK(ran({"plan", one})
-            .out.find("4 points: 2 fit, 1 does not (1 of them was not timed), 1 is refused\n") !=
-        std::string::npos);
-}
-
-TEST_CASE("plan: a pattern of kinds that matches nothing is named, also by merged parts") {
-  const TemporaryFolder folder;
-  const std::string plan = folder.file(
-      "sums.json", summed(R"("kinds": {"weights": ["w_*", "wx_*"], "moments": "m_*"},)"));
-  const std::string out = ran({"plan", plan}).out;
-  CHECK(out.find("  kinds             no argument of any point matches \"wx_*\" of weights, "
-                 "\"m_*\" of moments\n") != std::string::npos);
-  const std::string json = ran({"plan", plan, "--format", "json"}).out;
-  CHECK(Json::parse(json)["unmatched"] ==
-        Json::parse(R"(["\"wx_*\" of weights", "\"m_*\" of moments"])"));
-  const std::string parts = folder.path() + "/parts";
-  CHECK(ran({"plan", plan, "--part", "1/1", "-o", parts}).outcome == Outcome::Holds);
-  CHECK(ran({"merge", parts, "--format", "json"}).out == json);
-  CHECK(ran({"plan", folder.file("sums.json", summed(R"("kinds": {"weights": "w_*"},)"))})
-            .out.find("no argument") == std::string::npos);
-}
-
   CHECK(refused({"--find", "largest:m"}) == "--find: expected one of n, mode, got \"m\"\n");
   CHECK(refused({"--find", "largest:mode"}) ==
         "--find: expected a name whose values are whole numbers, got mode = \"a\"\n");
   CHECK(refused({"--find", "largest:n", "--scenario", "n=1,mode=a"}) ==
         "--find: expected no --scenario beside it\n");
   CHECK(refused({"--find", "largest:n", "--format", "csv"}) ==
-        "--format: expected none beside --find or --scenario, whose answers have one form\n");
+        "--format: expected text or json beside --find\n");
+  CHECK(refused({"--scenario", "n=1,mode=a", "--format", "json"}) ==
+        "--format: expected none beside --scenario, whose answer has one form\n");
   CHECK(refused({"--scenario", "n=3"}) ==
         "--scenario: expected the id of a point, such as \"n=1,mode=a\", got \"n=3\"\n");
   CHECK(refused({"--let", "m=3"}) == "--let: expected one of n, mode, got \"m\"\n");
