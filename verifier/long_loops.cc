@@ -1,14 +1,12 @@
 #include "verifier/long_loops.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <map>
 #include <set>
 #include <span>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,8 +14,11 @@
 #include "models/base/compiler.h"
 #include "models/base/diagnostics.h"
 #include "models/program/iteration_name.h"
+#include "models/program/kept_iterations.h"
 #include "models/program/loops.h"
 #include "models/scenario/quantity_text.h"
+#include "models/scenario/reader.h"
+#include "models/scenario/writer.h"
 #include "verifier/expect/expect.h"
 
 namespace orrery {
@@ -57,95 +58,163 @@ bool has_ragged(const Program& program) {
                      [](const Op& op) { return op.kind == OpKind::RaggedAllToAll; });
 }
 
-/// This is the set of values that are different once loops have been cut short.
-class Changed {
+/// MadeOf says of which other values a value of the regions is made, in any iteration.
+class MadeOf {
  public:
-  explicit Changed(const Program& program) : program_(program), changed_(program.values.size()) {}
-
-  bool has(ValueId value) const { return changed_[value.index()]; }
-  bool add(ValueId value) {
-    const bool is_new = !has(value);
-    changed_[value.index()] = true;
-    return is_new;
+  explicit MadeOf(const Program& program) : program_(program), from_(program.values.size()) {
+    for (const Loop& loop : program.loops) {
+      for (const Carry& carry : loop.carries) {
+        from_[carry.param.index()] = {carry.initial, carry.yielded};
+        from_[carry.result.index()] = {carry.initial, carry.yielded};
+      }
+      for (const Exit& exit : loop.exits)
+        from_[exit.outside.index()] = {exit.inside};
+    }
+    for (const Op& op : program.ops)
+      for (const ValueId result : op.results)
+        makers_.emplace(result, &op);
   }
 
-  /// Adds all values that depend on those that were added.
-  void spread() {
-    for (bool grew = true; grew;) {
-      grew = false;
-      for (const Loop& loop : program_.loops) {
-        for (const Carry& carry : loop.carries) {
-          grew |= pass(carry.initial, carry.param);
-          grew |= pass(carry.yielded, carry.param);
-          grew |= pass(carry.param, carry.result);
-        }
-        for (const Exit& exit : loop.exits)
-          grew |= pass(exit.inside, exit.outside);
-      }
-      for (size_t op = 0; op < program_.ops.size(); ++op)
-        grew |= pass(OpId(op));
+  /// Returns, per value, whether one of `wanted` is made of it, or is it.
+  std::vector<bool> behind(std::span<const ValueId> wanted) const {
+    std::vector<bool> found(from_.size());
+    std::vector<ValueId> to_follow;
+    const auto add = [&](ValueId value) {
+      if (!found[value.index()])
+        to_follow.push_back(value);
+      found[value.index()] = true;
+    };
+    std::ranges::for_each(wanted, add);
+    while (!to_follow.empty()) {
+      const ValueId value = to_follow.back();
+      to_follow.pop_back();
+      std::ranges::for_each(from_[value.index()], add);
+      const auto maker = makers_.find(value);
+      if (maker == makers_.end())
+        continue;
+      if (!maker->second->site)
+        std::ranges::for_each(maker->second->operands, add);
+      else
+        for (const OpId each : program_.site(*maker->second->site).ops)
+          std::ranges::for_each(program_.op(each).operands, add);
     }
+    return found;
   }
 
  private:
-  bool pass(ValueId from, ValueId to) { return has(from) && add(to); }
-
-  /// Marks all results of the op as changed if an operand of an op at its site is.
-  bool pass(OpId op) {
-    const std::optional<SiteId> site = program_.op(op).site;
-    const std::span<const OpId> together =
-        site ? std::span<const OpId>(program_.site(*site).ops) : std::span(&op, 1);
-    const auto is_changed = [&](OpId each) {
-      return std::ranges::any_of(program_.op(each).operands, [&](ValueId v) { return has(v); });
-    };
-    bool grew = false;
-    if (std::ranges::any_of(together, is_changed))
-      for (const ValueId result : program_.op(op).results)
-        grew |= add(result);
-    return grew;
-  }
-
   const Program& program_;
-  std::vector<bool> changed_;
+  std::vector<std::vector<ValueId>> from_;  // per value of a carry or an exit
+  std::map<ValueId, const Op*> makers_;
 };
 
-/// Adds the numbers of the iterations that a value is in, 1 for a first one. For "l[3].m[5].t" it
-/// adds 4 and 6 if both loops begin at 0. Requires a value that is read outside of all loops.
-void add_numbers_of_iterations(const Program& program, ValueId value, auto& numbers) {
-  for (bool found = true; found;) {
-    found = false;
-    for (const Loop& loop : program.loops)
-      for (const Exit& exit : loop.exits)
-        if (exit.outside == value) {
-          numbers.insert(exit.iteration - loop.lower + 1);
-          value = exit.inside;
-          found = true;
-        }
+/// FirstOfLoops has a number of first iterations for each loop.
+using FirstOfLoops = std::vector<int64_t>;
+
+int64_t trips(const Loop& loop) {
+  return loop.upper - loop.lower;
+}
+
+/// Returns how many first iterations of each loop make the wanted values as all iterations do. If a
+/// value is made of a loop's result, these are all. Otherwise they reach to the last iteration of
+/// which an exit is read, and a loop keeps one in any case.
+FirstOfLoops needed_iterations(const Program& program, const MadeOf& made_of,
+                               std::span<const ValueId> wanted) {
+  const std::vector<bool> behind = made_of.behind(wanted);
+  FirstOfLoops needed;
+  for (const Loop& loop : program.loops) {
+    int64_t first = std::min<int64_t>(trips(loop), 1);
+    for (const Exit& exit : loop.exits)
+      if (behind[exit.outside.index()])
+        first = std::max(first, exit.iteration - loop.lower + 1);
+    const bool is_whole = std::ranges::any_of(
+        loop.carries, [&](const Carry& carry) { return behind[carry.result.index()]; });
+    needed.push_back(is_whole ? trips(loop) : first);
+  }
+  return needed;
+}
+
+void take_more(FirstOfLoops& first, const FirstOfLoops& other) {
+  for (size_t l = 0; l < first.size(); ++l)
+    first[l] = std::max(first[l], other[l]);
+}
+
+/// Returns how many loops are around each loop.
+std::vector<size_t> depths(const Program& program) {
+  std::vector<size_t> depths;
+  for (const Loop& loop : program.loops)  // outer loops come first
+    depths.push_back(loop.around ? depths[*loop.around] + 1 : 0);
+  return depths;
+}
+
+/// Cuts each loop to its first iterations.
+void end_loops(Program& program, const FirstOfLoops& first) {
+  for (size_t l = 0; l < first.size(); ++l) {
+    Loop& loop = program.loops[l];
+    loop.upper = loop.lower + first[l];
+    for (Exit& exit : loop.exits)
+      exit.iteration = std::min(exit.iteration, std::max(loop.lower, loop.upper - 1));
   }
 }
 
-enum class Cut : uint8_t { OutermostLoops, AllLoops };
-
-/// Cuts loops to their first iterations, and returns the values that then differ.
-Changed cut(Program& program, int64_t iterations, Cut which) {
-  std::vector<ValueId> others;
-  for (Loop& loop : program.loops) {
-    if (loop.upper - loop.lower <= iterations || (loop.around && which == Cut::OutermostLoops))
-      continue;
-    loop.upper = loop.lower + iterations;
-    for (const Carry& carry : loop.carries)
-      others.push_back(carry.result);
-    for (Exit& exit : loop.exits)
-      if (exit.iteration >= loop.upper) {
-        exit.iteration = loop.upper - 1;
-        others.push_back(exit.outside);
-      }
+/// Returns the program with its loops cut to their first iterations, or a few more. Loops of
+/// several threads may meet, so there all loops that are equally deep end at the same index.
+Program cut(const Program& given, FirstOfLoops first) {
+  Program program = given;
+  if (program.threads.size() > 1) {
+    const std::vector<size_t> depth = depths(program);
+    std::map<size_t, int64_t> ends;
+    for (size_t l = 0; l < first.size(); ++l) {
+      const int64_t end = program.loops[l].lower + first[l];
+      int64_t& last = ends.emplace(depth[l], end).first->second;
+      last = std::max(last, end);
+    }
+    for (size_t l = 0; l < first.size(); ++l)
+      first[l] =
+          std::clamp(ends.at(depth[l]) - program.loops[l].lower, first[l], trips(program.loops[l]));
   }
-  Changed changed(program);
-  for (const ValueId value : others)
-    changed.add(value);
-  changed.spread();
-  return changed;
+  end_loops(program, first);
+  return program;
+}
+
+/// Returns the values that the expectation compares.
+std::vector<ValueId> wanted_values(const Expectation& expectation,
+                                   const std::map<std::string_view, ValueId>& values) {
+  std::vector<ValueId> wanted;
+  for (const ComparedValue& compared : compared_values(expectation))
+    wanted.push_back(values.at(compared.name));
+  return wanted;
+}
+
+/// Returns the loops around the op, or around the op that makes the value, that a name such as
+/// "l[3].s" names. The outermost comes first. Returns nothing if the name is not of a single
+/// iteration of the program.
+std::vector<size_t> loops_around(const Program& program, std::string_view name) {
+  const std::string in_body = in_any_iteration(name);
+  if (in_body == name)
+    return {};
+  const auto is_meant = [&](const Op& op) {
+    return op.name == in_body || std::ranges::any_of(op.results, [&](ValueId result) {
+             return program.value(result).name == in_body;
+           });
+  };
+  const auto op = std::ranges::find_if(program.ops, is_meant);
+  std::vector<size_t> loops;
+  if (op == program.ops.end())
+    return loops;
+  const auto at = static_cast<size_t>(op - program.ops.begin());
+  for (size_t l = 0; l < program.loops.size(); ++l)  // outer loops come first
+    if (program.loops[l].ops.has(at))
+      loops.push_back(l);
+  size_t fits = 0;
+  for_each_iteration_in(name, [&](std::string_view loop, int64_t index) {
+    if (fits >= loops.size())
+      return;
+    const Loop& around = program.loops[loops[fits]];
+    if (name.starts_with(with_index(loop, index) + ".") && in_any_iteration(loop) == around.name &&
+        around.lower <= index && index < around.upper)
+      ++fits;
+  });
+  return fits == loops.size() ? loops : std::vector<size_t>();
 }
 
 int64_t at_most_63_bits(UInt128 count) {
@@ -214,35 +283,109 @@ ScenarioToRun with_iterations(std::shared_ptr<const Scenario> scenario, const Li
 std::optional<FirstIterations> first_iterations(const Scenario& given, uint64_t budget,
                                                 const Limits& limits) {
   const std::map<std::string_view, ValueId> values = values_by_name(given.program);
-  std::set<int64_t, std::greater<>> wanted;
-  for (const Expectation& expectation : given.expectations)
-    for (const ComparedValue& compared : compared_values(expectation))
-      add_numbers_of_iterations(given.program, values.at(compared.name), wanted);
-  // Each iteration has an op, so more iterations than ops are not tried.
-  wanted.erase(wanted.begin(), std::find_if(wanted.begin(), wanted.end(), [&](int64_t iterations) {
-                 return static_cast<uint64_t>(iterations) <= budget;
-               }));
-  for (const int64_t iterations : wanted)
-    for (const Cut which : {Cut::OutermostLoops, Cut::AllLoops}) {
-      FirstIterations first{given, {}};
-      const Changed changed = cut(first.scenario.program, iterations, which);
-      if (device_ops_with_all_iterations(first.scenario.program) > budget ||
-          !beyond_limits(first.scenario.program, limits).empty())
-        continue;
-      first.scenario.expectations.clear();
-      for (size_t e = 0; e < given.expectations.size(); ++e) {
-        const std::vector<ComparedValue> compared = compared_values(given.expectations[e]);
-        if (compared.empty() || std::ranges::any_of(compared, [&](const ComparedValue& each) {
-              return changed.has(values.at(each.name));
-            }))
-          continue;
-        first.scenario.expectations.push_back(given.expectations[e]);
-        first.decided.push_back(e);
-      }
-      if (!first.decided.empty())
-        return first;
-    }
-  return std::nullopt;
+  const MadeOf made_of(given.program);
+  std::map<FirstOfLoops, std::vector<size_t>> expectations;  // by what they need
+  for (size_t e = 0; e < given.expectations.size(); ++e)
+    if (const std::vector<ValueId> wanted = wanted_values(given.expectations[e], values);
+        !wanted.empty())
+      expectations[needed_iterations(given.program, made_of, wanted)].push_back(e);
+  const auto cut_to = [&](const FirstOfLoops& first) -> std::optional<Program> {
+    Program program = cut(given.program, first);
+    if (device_ops_with_all_iterations(program) > budget || !beyond_limits(program, limits).empty())
+      return std::nullopt;
+    return program;
+  };
+  std::multimap<uint64_t, const FirstOfLoops*> by_size;
+  for (const auto& [needed, of] : expectations)
+    if (const std::optional<Program> program = cut_to(needed))
+      by_size.emplace(device_ops_with_all_iterations(*program), &needed);
+  std::optional<Program> program;
+  FirstOfLoops first(given.program.loops.size(), 0);
+  std::vector<size_t> decided;
+  for (const auto& [size, needed] : by_size) {
+    FirstOfLoops more = first;
+    take_more(more, *needed);
+    std::optional<Program> with_more = cut_to(more);
+    if (!with_more)
+      break;
+    program = std::move(with_more);
+    first = std::move(more);
+    const std::vector<size_t>& of = expectations.at(*needed);
+    decided.insert(decided.end(), of.begin(), of.end());
+  }
+  if (!program)
+    return std::nullopt;
+  std::ranges::sort(decided);
+  FirstIterations result{given, std::move(decided)};
+  result.scenario.program = *std::move(program);
+  result.scenario.expectations.clear();
+  for (const size_t e : result.decided)
+    result.scenario.expectations.push_back(given.expectations[e]);
+  return result;
+}
+
+Scenario first_iterations_of(const Scenario& given, std::span<const std::string> names,
+                             const Limits& limits) {
+  Scenario scenario = read_scenario(given.file, write_scenario(given), limits, {}, names);
+  const std::map<std::string_view, ValueId> values = values_by_name(scenario.program);
+  std::vector<ValueId> wanted;
+  for (const std::string& name : names)
+    if (const auto value = values.find(name); value != values.end())
+      wanted.push_back(value->second);
+  const MadeOf made_of(scenario.program);
+  scenario.program = cut(scenario.program, needed_iterations(scenario.program, made_of, wanted));
+  scenario.expectations.clear();
+  return scenario;
+}
+
+std::optional<CutLoops> cut_after(const Scenario& given, std::string_view name, uint64_t further,
+                                  const Limits& limits) {
+  const std::vector<size_t> around = loops_around(given.program, name);
+  if (around.empty())
+    return std::nullopt;
+  const Loop& outermost = given.program.loops[around.front()];
+  std::optional<int64_t> named;
+  for_each_iteration_in(name, [&](std::string_view, int64_t index) {
+    if (!named)
+      named = index;
+  });
+  // So many iterations later, nothing is left of the iteration but what later iterations have too.
+  const uint64_t least = repeating_iterations(given.program)[around.front()].first;
+  const auto trips_left = static_cast<uint64_t>(outermost.upper - *named - 1);
+  if (std::max(least, further) >= trips_left)
+    return std::nullopt;
+  const int64_t end = *named + 1 + static_cast<int64_t>(std::max(least, further));
+  FirstOfLoops first;
+  CutLoops result{given, {}};
+  for (size_t l = 0; l < given.program.loops.size(); ++l) {
+    const Loop& loop = given.program.loops[l];
+    // Loops of other threads may meet it, so they end where it does.
+    const bool ends = !loop.around && (l == around.front() || given.program.threads.size() > 1);
+    first.push_back(
+        ends ? std::clamp(end - loop.lower, std::min<int64_t>(trips(loop), 1), trips(loop))
+             : trips(loop));
+    if (first.back() < trips(loop))
+      result.loops.push_back(loop.name);
+  }
+  end_loops(result.scenario.program, first);
+  result.scenario.expectations.clear();
+  if (!beyond_limits(result.scenario.program, limits).empty())
+    return std::nullopt;
+  return result;
+}
+
+Instant known_until(const Report& report, const std::vector<std::string>& loops) {
+  std::optional<Instant> until;
+  for (const WrittenLoop& loop : report.scenario->program.written_loops) {
+    if (std::ranges::find(loops, loop.name) == loops.end())
+      continue;
+    const IdRange& last = loop.last().ops;
+    if (last.size() == 0)
+      return Instant();
+    for (const OpSpan& span : report.completion->spans[last.end - 1])
+      until = until ? std::min(*until, span.start) : span.start;
+  }
+  return until.value_or(Instant());
 }
 
 std::string shown_label(const Program& program, uint64_t budget) {

@@ -10,14 +10,15 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/program/iterations.h"
 #include "models/program/program.h"
-#include "models/scenario/fault.h"
 #include "models/scenario/scenario.h"
 #include "models/scenario/size_limits.h"
 #include "simulator/time/completion.h"
+#include "verifier/report.h"
 
 namespace orrery {
 
@@ -55,18 +56,41 @@ struct FirstIterations {
 };
 
 /// Returns the expectations on values that the first iterations decide as all iterations would.
-/// Returns nothing if there are none. Tries the numbers of iterations that the expectations name,
-/// the largest first. For each number, it cuts the outermost loops to that many iterations, then
-/// all loops. Takes the first cut that decides an expectation with at most `budget` ops over all
-/// devices, within the limits. Requires that no op meets ops of another iteration.
+/// Each loop is cut after the last iteration that a compared value is made of. A loop on whose
+/// result such a value depends stays whole. Takes the expectations that need the fewest ops first,
+/// as long as the cut program has at most `budget` ops over all devices and is within the limits.
+/// Returns nothing if no expectation is decided. Requires that no op meets ops of another
+/// iteration.
 std::optional<FirstIterations> first_iterations(const Scenario& given, uint64_t budget,
                                                 const Limits& limits);
 
+/// Returns the scenario with the values of single iterations that `names` has, such as "l[3].y", as
+/// exits of its loops. Its loops are cut as above, so a run of it has these values. Other names
+/// have no effect. The scenario has no expectations.
+Scenario first_iterations_of(const Scenario& given, std::span<const std::string> names,
+                             const Limits& limits);
+
+/// This is a scenario of which loops are cut.
+struct CutLoops {
+  Scenario scenario;               // without expectations
+  std::vector<std::string> loops;  // the names of those that are cut
+};
+
+/// Returns the scenario with the outermost loop around an op or value cut, where `name` names it in
+/// a single iteration, as "l[3].s". The loop ends at least `further` iterations after that one, and
+/// so many that the iteration's values are held as in the whole loop. Returns nothing if the loop
+/// has not so many iterations, if the name is of no single iteration, or if the cut program exceeds
+/// the limits.
+std::optional<CutLoops> cut_after(const Scenario& given, std::string_view name, uint64_t further,
+                                  const Limits& limits);
+
+/// Returns the instant until which the run of a cut scenario goes as that of the whole one: until
+/// then each device that runs a loop has its last iteration before it. Requires a report with
+/// times, in which all iterations are written.
+Instant known_until(const Report& report, const std::vector<std::string>& loops);
+
 /// Returns whether some member never comes to a collective. Then the program cannot end.
 bool has_absent(const Program& program);
-
-/// Returns whether jitter gives a local op another time in each iteration.
-bool has_jitter_of_ops(std::span<const Fault> faults);
 
 /// Returns the number of ops over all devices, each counted as often as it runs; at most 2^63 - 1.
 uint64_t device_ops_with_all_iterations(const Program& program);

@@ -538,24 +538,42 @@ class Run {
   std::string undecided_values_;  // says why there are no values
 };
 
-/// Judges the expectations on values of first iterations by a run of these alone.
+/// Adds the checks of the expectations that a run of first iterations decides.
+void decide(FirstIterations first, const RunOptions& options, DecidedByFirst& decided) {
+  RunOptions without_gpus = options;
+  without_gpus.gpus.reset();
+  const Report report = run(std::move(first.scenario), without_gpus);
+  if (!report.values)
+    return;
+  // The checks of expectations come last, in order.
+  const size_t begin = report.checks.size() - first.decided.size();
+  for (size_t i = 0; i < first.decided.size(); ++i)
+    decided.insert_or_assign(first.decided[i], report.checks[begin + i]);
+}
+
+/// Judges the expectations on values of first iterations by a run of these alone. They may take
+/// more than the budget if that leaves no expectation for which all iterations must be run, and
+/// takes at most half of the time.
 DecidedByFirst decided_by_first_iterations(const ScenarioToRun& to_run, const RunOptions& options) {
   DecidedByFirst decided;
   if (!to_run.looped || options.data == Data::Off)
     return decided;
-  std::optional<FirstIterations> first =
-      first_iterations(*to_run.given, *options.iterations_budget, options.limits);
-  if (!first)
+  const Scenario& given = *to_run.given;
+  if (std::optional<FirstIterations> first =
+          first_iterations(given, *options.iterations_budget, options.limits))
+    decide(*std::move(first), options, decided);
+  const auto on_values = static_cast<size_t>(std::ranges::count_if(
+      given.expectations,
+      [](const Expectation& expectation) { return !compared_values(expectation).empty(); }));
+  if (decided.size() == on_values || options.data == Data::On)
     return decided;
-  RunOptions without_gpus = options;
-  without_gpus.gpus.reset();
-  const Report report = run(std::move(first->scenario), without_gpus);
-  if (!report.values)
-    return decided;
-  // The checks of expectations come last, in order.
-  const size_t begin = report.checks.size() - first->decided.size();
-  for (size_t i = 0; i < first->decided.size(); ++i)
-    decided.emplace(first->decided[i], report.checks[begin + i]);
+  Limits not_written = options.limits;
+  not_written.ops = not_written.device_ops = std::numeric_limits<int64_t>::max();
+  const uint64_t half = device_ops_with_all_iterations(given.program) / 2;
+  std::optional<FirstIterations> first = first_iterations(
+      given, std::min(half, static_cast<uint64_t>(options.limits.runs)), not_written);
+  if (first && first->decided.size() == on_values)
+    decide(*std::move(first), options, decided);
   return decided;
 }
 

@@ -32,11 +32,13 @@ constexpr std::string_view kVersion = "1";
 class ScenarioReader {
  public:
   ScenarioReader(DocumentNode root, const Limits& limits, const std::optional<Cluster>& cluster,
-                 const ScenarioDefaults& defaults, Diagnostics& diagnostics)
+                 std::span<const std::string> exits, const ScenarioDefaults& defaults,
+                 Diagnostics& diagnostics)
       : root_(root),
         fields_(root, diagnostics),
         limits_(limits),
         cluster_(cluster),
+        exits_(exits),
         defaults_(defaults),
         diagnostics_(diagnostics) {}
 
@@ -257,6 +259,8 @@ class ScenarioReader {
     if (programs && !reader.complete())
       return std::nullopt;
     name_exits(builder);
+    if (transforms.empty())
+      name_further_exits(builder);
     std::optional<Program> made = finished(builder, errors);
     if (!made || transforms.empty())
       return made;
@@ -268,6 +272,12 @@ class ScenarioReader {
   void name_exits(ProgramBuilder& builder) const {
     if (builder.has_loops())
       name_exits(root_, builder);
+  }
+  /// Names the exits that the caller asks for. These are of the program that runs, so no transform
+  /// sees them.
+  void name_further_exits(ProgramBuilder& builder) const {
+    for (const std::string& exit : exits_)
+      builder.name_exit(exit);
   }
   static void name_exits(DocumentNode node, ProgramBuilder& builder) {
     if (node.kind() == DocumentNode::Kind::Text)
@@ -348,6 +358,7 @@ class ScenarioReader {
     for (const OutputReading& output : outputs_)
       builder.output(output.name, output.origin);
     name_exits(builder);
+    name_further_exits(builder);
     return finished(builder, 0);
   }
 
@@ -413,17 +424,19 @@ class ScenarioReader {
   std::vector<OutputReading> outputs_;
   const Limits& limits_;
   const std::optional<Cluster>& cluster_;
+  const std::span<const std::string> exits_;  // names of them, beside those in the text
   const ScenarioDefaults& defaults_;
   std::optional<Program> written_;  // the program with its iterations, if it has loops
   Diagnostics& diagnostics_;
 };
 
 Scenario read(const Document& document, const Limits& limits, const std::optional<Cluster>& cluster,
-              const ScenarioDefaults& defaults, Diagnostics& diagnostics) {
+              std::span<const std::string> exits, const ScenarioDefaults& defaults,
+              Diagnostics& diagnostics) {
   const std::optional<DocumentNode> root = document.root();
   if (!root || !is_object(*root, "a scenario, an object", diagnostics))
     diagnostics.throw_if_any();
-  return ScenarioReader(*root, limits, cluster, defaults, diagnostics).read();
+  return ScenarioReader(*root, limits, cluster, exits, defaults, diagnostics).read();
 }
 
 }  // namespace
@@ -437,19 +450,19 @@ void know_scenario_keys(Fields& fields) {
 }
 
 Scenario read_scenario(std::string file_name, std::string_view text, const Limits& limits,
-                       const std::optional<Cluster>& cluster) {
+                       const std::optional<Cluster>& cluster, std::span<const std::string> exits) {
   Diagnostics diagnostics(std::move(file_name));
   if (text.size() > static_cast<size_t>(limits.file))
     diagnostics.add(beyond(limits, &Limits::file, static_cast<int64_t>(text.size())));
   diagnostics.throw_if_any();
   const Document document(text, diagnostics, limits);
-  return read(document, limits, cluster, ScenarioDefaults(), diagnostics);
+  return read(document, limits, cluster, exits, ScenarioDefaults(), diagnostics);
 }
 
 Scenario read_scenario(std::string file_name, const Document& document, const Limits& limits,
                        const ScenarioDefaults& defaults) {
   Diagnostics diagnostics(std::move(file_name));
-  return read(document, limits, std::nullopt, defaults, diagnostics);
+  return read(document, limits, std::nullopt, {}, defaults, diagnostics);
 }
 
 Scenario load_scenario(const std::string& path, const Limits& limits,

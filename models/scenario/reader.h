@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,10 +19,12 @@ class Fields;
 
 /// Reads a scenario. Messages name the text by `file_name`. If `cluster` is given, it replaces the
 /// cluster of the text, which is not looked at. The loops of the program are regions
-/// (models/program/program.h), whose iterations are checked too. Throws InputError with all errors,
-/// each with its position.
+/// (models/program/program.h), whose iterations are checked too. `exits` are names of values of
+/// single iterations, such as "l[3].y". The program gets them as exits, as if the text named them.
+/// Other names there have no effect. Throws InputError with all errors, each with its position.
 Scenario read_scenario(std::string file_name, std::string_view text, const Limits& limits = {},
-                       const std::optional<Cluster>& cluster = {});
+                       const std::optional<Cluster>& cluster = {},
+                       std::span<const std::string> exits = {});
 
 /// ScenarioDefaults are what a scenario has where its text says nothing.
 struct ScenarioDefaults {

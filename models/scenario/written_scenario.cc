@@ -14,7 +14,13 @@ Unrolled unrolled_within(const Scenario& given, LongLoops long_loops, const Limi
   Diagnostics diagnostics(given.file);
   std::optional<Unrolled> made = unrolled(
       given.program, long_loops, {},
-      [&](const WrittenSize& size) { return size_error(limits, given.program.mesh, size); },
+      [&](const WrittenSize& size) {
+        const std::string error = size_error(limits, given.program.mesh, size);
+        return error.empty() ? error
+                             : "to show any single run of an op, all iterations are written, where "
+                               "each loop and each carry in an iteration counts as an op: " +
+                                   error;
+      },
       diagnostics);
   diagnostics.throw_if_any();
   return std::move(made.value());

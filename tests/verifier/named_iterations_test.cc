@@ -251,6 +251,49 @@ TEST_CASE("named iterations: first ones of a loop in a loop, which may be long i
   CHECK_FALSE(decided(1'000'000, 20, 4 * 4 * 21 - 1));
 }
 
+TEST_CASE(
+    "named iterations: each loop is cut by itself, and one that is not read to one iteration") {
+  const auto neg = [](const std::string& of) {
+    return R"({"id": "t", "op": "neg", "of": ")" + of + R"("})";
+  };
+  const std::string program =
+      R"("program": [)" + loop("p", 1'000'000, R"("g": "a")", neg("g"), R"("g": "t")") + ", " +
+      loop("q", 20, R"("g": "a")", neg("g"), R"("g": "t")") + ", " +
+      loop("l", 1'000'000, R"("h": "q")",
+           loop("m", 1'000'000, R"("g": "h")", neg("g"), R"("g": "t")") +
+               R"(, {"id": "s", "op": "psum", "of": "h", "axis_name": "x"})",
+           R"("h": "s")") +
+      R"(], "expect": [{"equal": ["l[2].m[50].t", "l[2].m[40].t"]},
+                       {"equal": ["p", "a"]}, {"equal": ["q", "a"]}])";
+  const Scenario scenario = read_scenario("f", scenario_text(kSwitch, program));
+  const auto decided = [&](uint64_t budget) {
+    const std::optional<FirstIterations> first = first_iterations(scenario, budget, Limits());
+    return first ? first->decided : std::vector<size_t>();
+  };
+  // On 4 devices: an iteration of p, all of q, and 3 of l, each with 51 of m and the psum. The
+  // expectation on q alone needs one iteration of each other loop.
+  CHECK(decided(4 * (1 + 20 + 3 * (51 + 1))) == std::vector<size_t>{0, 2});
+  CHECK(decided(4 * (1 + 20 + 3 * (51 + 1)) - 1) == std::vector<size_t>{2});
+  CHECK(decided(4 * (1 + 20 + 2)) == std::vector<size_t>{2});
+  CHECK(decided(4 * (1 + 20 + 2) - 1).empty());
+}
+
+TEST_CASE("named iterations: the first half of a loop decides what would take too long to write") {
+  // The inner loop is whole, with 60,000 ops on 4 devices in each of the two iterations that come
+  // before the one that is named.
+  const std::string program =
+      R"("program": [)" +
+      loop("l", 1'000'000, R"("h": "a")",
+           loop("m", 60'000, R"("g": "h")", R"({"id": "t", "op": "neg", "of": "g"})",
+                R"("g": "t")") +
+               R"(, {"id": "s", "op": "pmax", "of": "m", "axis_name": "x"})",
+           R"("h": "s")") +
+      R"(], "expect": [{"equal": ["l[1].m[0].t", "l[1].m[2].t"]}])";
+  const Report report = report_of(program);
+  CHECK(report.checks.back().name == "VALUES.EQUAL");
+  CHECK(report.holds());
+}
+
 TEST_CASE("named iterations: a value of loops in loops takes as many as the loop that needs most") {
   const std::string inner = loop("m", 1'000'000, R"("g": "h")",
                                  R"({"id": "s", "op": "psum", "of": "g", "axis_name": "x"},

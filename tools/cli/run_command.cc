@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,8 +35,10 @@ namespace {
 
 /// Returns the values that the user asked for, in that order and under those names. For "all" these
 /// are the values that some device holds. They come under their own names and then under the other
-/// names that some have, such as "ct_w" for a gradient.
-std::vector<NamedValue> chosen_values(const Report& report, const std::vector<std::string>& names) {
+/// names that some have, such as "ct_w" for a gradient. `of_iterations` has those that the other
+/// run has.
+std::vector<NamedValue> chosen_values(const Report& report, const std::vector<std::string>& names,
+                                      const std::vector<NamedValue>& of_iterations) {
   const Program& program = report.scenario->program;
   std::vector<NamedValue> chosen;
   if (names.empty())
@@ -59,11 +63,17 @@ std::vector<NamedValue> chosen_values(const Report& report, const std::vector<st
     known.push_back(name);
   Diagnostics diagnostics("--values");
   for (const std::string& name : names) {
+    const auto same = [&](const NamedValue& named) { return named.name == name; };
+    if (std::ranges::any_of(chosen, same))
+      continue;
+    const auto other = std::ranges::find_if(of_iterations, same);
+    if (other != of_iterations.end()) {
+      chosen.push_back(*other);
+      continue;
+    }
     const auto found = values.find(name);
     if (found != values.end()) {
-      const auto same = [&](const NamedValue& named) { return named.name == name; };
-      if (std::ranges::none_of(chosen, same))
-        chosen.push_back({name, found->second});
+      chosen.push_back({name, found->second});
       continue;
     }
     const std::string hint = iterations_hint(program, name);
@@ -87,7 +97,8 @@ void check_known(const Scenario& scenario, const std::string& id, const Limits& 
   std::string hint = iterations_hint(scenario.program, id);
   if (hint.empty()) {
     const bool named = is_named(scenario.program, id);
-    if (named && !beyond_limits(scenario.program, limits).empty())
+    if (named &&
+        (!beyond_limits(scenario.program, limits).empty() || cut_after(scenario, id, 0, limits)))
       return;
     const WrittenScenario made =
         written(scenario, named ? LongLoops::WrittenOut : LongLoops::LeftOut, &limits);
@@ -97,6 +108,95 @@ void check_known(const Scenario& scenario, const std::string& id, const Limits& 
     hint = did_you_mean(id, known);
   }
   refuse("--explain", fmt::format("{} has no op or value \"{}\"{}", scenario.file, id, hint));
+}
+
+/// Returns whether iterations of the program are left out of its report.
+bool has_too_many_iterations(const Program& program) {
+  return device_ops_with_all_iterations(program) > *RunOptions().iterations_budget;
+}
+
+/// This is a run beside that of the report. It has what is asked about single iterations that the
+/// report leaves out.
+struct RunOfIterations {
+  std::shared_ptr<const Report> report;  // null: there was no need
+  std::vector<NamedValue> values = {};
+};
+
+/// Returns the names of values of single iterations, which only an exit of the program has.
+std::vector<std::string> names_in_iterations(const Program& regions,
+                                             const std::vector<std::string>& names) {
+  std::set<ValueId> exits;
+  for (const Loop& loop : regions.loops)
+    for (const Exit& exit : loop.exits)
+      exits.insert(exit.outside);
+  const std::map<std::string_view, ValueId> values = values_by_name(regions);
+  std::vector<std::string> in_iterations;
+  for (const std::string& name : names)
+    if (const auto found = values.find(name);
+        found == values.end() || exits.contains(found->second))
+      in_iterations.push_back(name);
+  return in_iterations;
+}
+
+/// Computes values of single iterations by a run up to the last of these iterations.
+RunOfIterations values_of_iterations(const Scenario& given, const std::vector<std::string>& names,
+                                     RunOptions options) {
+  RunOfIterations result;
+  if (names.empty())
+    return result;
+  options.data = Data::On;
+  options.wanted = Wanted::Checks;
+  result.report = std::make_shared<const Report>(
+      orrery::run(first_iterations_of(given, names, options.limits), options));
+  const std::map<std::string_view, ValueId> values =
+      values_by_name(result.report->scenario->program);
+  for (const std::string& name : names)
+    if (const auto found = values.find(name); found != values.end())
+      result.values.push_back({name, found->second, result.report.get()});
+  return result;
+}
+
+/// An Explanation, and the report of the run that it explains.
+struct Explained {
+  std::shared_ptr<const Report> report;
+  Explanation explanation;
+};
+
+/// Returns the last instant that the explanation shows, but for the end of the program.
+Instant last_shown(const Report& report, const Explanation& explanation) {
+  std::vector<OpId> ops;
+  if (explanation.op)
+    ops.push_back(*explanation.op);
+  for (const ValueLife& life : explanation.lives)
+    if (life.to)
+      ops.push_back(*life.to);
+  Instant last;
+  for (const OpId op : ops)
+    for (const OpSpan& span : report.completion->spans[op.index()])
+      last = std::max(last, span.end);
+  return last;
+}
+
+/// Explains an id of a single iteration by a run of the first iterations, which goes as the whole
+/// one until then. Returns nothing if no such run is within the limits.
+std::optional<Explained> explained_by_first(const Scenario& given, const std::string& id,
+                                            const Report& whole, RunOptions options) {
+  options.iterations_budget.reset();
+  options.slack_budget = 0;
+  constexpr uint64_t kFirstTry = 64;  // iterations by which devices may be apart
+  for (uint64_t further = 0;; further = further == 0 ? kFirstTry : 4 * further) {
+    std::optional<CutLoops> cut = cut_after(given, id, further, options.limits);
+    if (!cut || !whole.completion)
+      return std::nullopt;
+    auto report = std::make_shared<Report>(orrery::run(std::move(cut->scenario), options));
+    if (!report->completion)
+      return std::nullopt;
+    Explanation explanation = explain(*report, id);
+    const bool known = last_shown(*report, explanation) <= known_until(*report, cut->loops);
+    report->completion->makespan = whole.completion->makespan;
+    if (known)
+      return Explained{std::move(report), std::move(explanation)};
+  }
 }
 
 /// The result of a file.
@@ -163,16 +263,12 @@ class Runner {
       refuse("--annotate", "expected -o FILE for the JSON report, since annotations go to stdout");
     if (command.cluster)
       cluster_ = cluster_given("--cluster", *command.cluster, options_.limits);
-    // These options ask about single iterations, so all are needed.
-    if (command.explain || command.trace || !command.values.empty())
-      options_.iterations_budget.reset();
     if (command.values.empty())
       return;
     if (command.format != Format::Json)
       refuse("--values", "values go into the JSON report: add --format json");
     if (options_.data == Data::Off)
       refuse("--values", "there are none with --data off");
-    options_.data = Data::On;  // values were asked for, so there is no limit on size
   }
 
   Outcome run() {
@@ -355,6 +451,7 @@ class Runner {
 
   void run_file(const std::string& file) {
     unused_here_.clear();
+    data_here_ = options_.data;
     FileResult result;
     try {
       std::string text = load_text(file, options_.limits);
@@ -387,23 +484,38 @@ class Runner {
       result.unused = unused_here_;
       if (command_.explain)
         check_known(scenario, *command_.explain, options_.limits);
-      const Report report = orrery::run(std::move(scenario), options_);
-      std::optional<Explanation> explanation;
-      if (command_.explain)
-        explanation = explain(report, *command_.explain);
-      result.line = summary_line(report, style_);
+      const auto given = std::make_shared<const Scenario>(std::move(scenario));
+      const std::vector<std::string> in_iterations = values_by_other_run(*given);
+      RunOptions options = options_for(*given, in_iterations);
+      data_here_ = options.data;
+      const RunOfIterations iterations = values_of_iterations(*given, in_iterations, options);
+      auto report = std::make_shared<const Report>(orrery::run(given, options));
+      std::optional<Explained> explained;
+      if (command_.explain && leaves_out_iterations(report->scenario->program)) {
+        explained = explained_by_first(*given, *command_.explain, *report, options);
+        if (!explained) {  // it needs all iterations
+          options.iterations_budget.reset();
+          report = std::make_shared<const Report>(orrery::run(given, options));
+        }
+      }
+      if (command_.explain && !explained)
+        explained = {report, explain(*report, *command_.explain)};
+      result.line = summary_line(*report, style_);
       if (wants_json())
-        result.json = json_text(report, {chosen_values(report, command_.values), command_.encoding,
-                                         explanation ? &*explanation : nullptr});
+        result.json =
+            json_text(*report, {chosen_values(*report, command_.values, iterations.values),
+                                command_.encoding, explained ? &explained->explanation : nullptr,
+                                explained ? explained->report.get() : nullptr});
       else if (!several_)
         result.report =
-            report_text(report, style_, command_.text) +
-            (explanation ? explanation_text(report, *explanation, style_) : std::string());
+            report_text(*report, style_, command_.text) +
+            (explained ? explanation_text(*explained->report, explained->explanation, style_)
+                       : std::string());
       if (command_.trace)
-        write_trace_of(report);
+        write_trace_of(*report);
       if (command_.html)
-        write_file(*command_.html, run_html(report));
-      add_to_ci(file, report);
+        write_file(*command_.html, run_html(*report));
+      add_to_ci(file, *report);
     } catch (const InputError& error) {
       not_run(file, error, "the input is wrong", result);
     } catch (const TooLittleGpuMemory& little) {
@@ -414,6 +526,34 @@ class Runner {
               result);
     }
     return result;
+  }
+
+  /// Returns the names in --values of which a run of the first iterations has the values.
+  std::vector<std::string> values_by_other_run(const Scenario& given) const {
+    if (is_written_out() || !has_too_many_iterations(given.program))
+      return {};
+    return names_in_iterations(given.program, command_.values);
+  }
+
+  /// Returns whether all iterations are written: for a trace, for the values of them all, and for
+  /// values on GPUs.
+  bool is_written_out() const {
+    const bool all_values = command_.values.size() == 1 && command_.values[0] == "all";
+    return command_.trace || all_values ||
+           (options_.gpus && (command_.explain || !command_.values.empty()));
+  }
+
+  /// Returns the options of the run whose report is written. Values that are asked for of it are
+  /// computed whatever their size.
+  RunOptions options_for(const Scenario& given,
+                         const std::vector<std::string>& in_iterations) const {
+    RunOptions options = options_;
+    if (command_.values.size() > in_iterations.size())
+      options.data = Data::On;
+    if (is_written_out() || (command_.explain && has_too_many_iterations(given.program) &&
+                             !cut_after(given, *command_.explain, 0, options.limits)))
+      options.iterations_budget.reset();
+    return options;
   }
 
   /// A part writes both forms, of which `orrery merge` takes one.
@@ -453,8 +593,8 @@ class Runner {
     replay.options("--let", command_.let);
     if (options_.seed != 0)
       replay.option("--seed", std::to_string(options_.seed));
-    if (options_.data != Data::Auto)
-      replay.option("--data", options_.data == Data::On ? "on" : "off");
+    if (data_here_ != Data::Auto)
+      replay.option("--data", data_here_ == Data::On ? "on" : "off");
     // Alone, the file has to have the op of each setting.
     for (const std::string& setting : command_.algorithms)
       if (!unused_here_.contains(setting.substr(0, setting.find('='))))
@@ -549,6 +689,7 @@ class Runner {
   /// The settings of --algorithm that set no op in any scenario so far.
   std::optional<std::map<std::string, std::string>> unused_;
   std::map<std::string, std::string> unused_here_;  // in the file that is run
+  Data data_here_ = Data::Auto;                     // of the run of that file
 };
 
 }  // namespace

@@ -535,10 +535,13 @@ std::string json_text(const Report& report, const JsonOptions& options) {
       write_gpus(json.key("gpus"), report);
     write_all(json, "checks", report.checks, [&](const Check& entry) { write_check(json, entry); });
     if (options.explanation != nullptr)
-      write_explanation(json.key("explanation"), report, *options.explanation);
+      write_explanation(json.key("explanation"),
+                        options.explained != nullptr ? *options.explained : report,
+                        *options.explanation);
     json.key("values").object([&] {
       for (const NamedValue& named : options.values)
-        write_value(json.key(named.name), report, named, options.encoding);
+        write_value(json.key(named.name), named.in != nullptr ? *named.in : report, named,
+                    options.encoding);
     });
   });
   text += '\n';

@@ -18,12 +18,14 @@ namespace orrery {
 struct NamedValue {
   std::string name;
   ValueId value;
+  const Report* in = nullptr;  // of the run that has it; null: the report that is written
 };
 
 struct JsonOptions {
   std::vector<NamedValue> values;  // those to write, in this order, under these names
   Encoding encoding = Encoding::Values;
   const Explanation* explanation = nullptr;  // written unless it is null
+  const Report* explained = nullptr;         // of the run that it explains; null: as above
 };
 
 /// Returns the report of one run, which ends with a newline. Elements are numbers (NaN and

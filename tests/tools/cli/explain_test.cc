@@ -195,9 +195,26 @@ TEST_CASE("explain: of a loop too long to be written out, only ids that it has m
   CHECK(error("total[3]").find(" has no op or value \"total[3]\"") != std::string::npos);
   CHECK(error("l.s").find(" has no op or value \"l.s\"") != std::string::npos);
   CHECK(error("l[].s").find(" has no op or value \"l[].s\"") != std::string::npos);
-  CHECK(error("l[7].s").find(
-            "to show any single run of an op, all iterations are written: expected at most 262144 "
-            "ops, got 1000001") != std::string::npos);
+  CHECK(error("l[900000].s")
+            .find("to show any single run of an op, all iterations are written: expected at most "
+                  "262144 "
+                  "ops, got 1000001") != std::string::npos);
+  CHECK(error("l[07].s").find(" has no op or value \"l[07].s\"") == std::string::npos);
+}
+
+TEST_CASE("explain: an early iteration, whatever the trip count") {
+  const TemporaryFolder folder;
+  const auto explained_of = [&](int64_t trips) {
+    std::string text = scenario(kLong);
+    const std::string million = "1000000";
+    text.replace(text.find(million), million.size(), std::to_string(trips));
+    const std::string file = folder.file(std::to_string(trips) + ".json", text);
+    return std::pair(explained(file, "l[7].s").dump(), explained(file, "l[7].s")["chain"].size());
+  };
+  const auto [few, links] = explained_of(100);
+  CHECK(links == 8);
+  for (const int64_t trips : {100'000, 200'000, 1'000'000, 2'000'000'000})
+    CHECK(explained_of(trips).first == few);
 }
 
 TEST_CASE("explain: a program that hangs has no instants, and says so") {

@@ -237,6 +237,36 @@ std::string gradient_scenario() {
 "outputs": ["ct_w"]})";
 }
 
+TEST_CASE("run: a value of one iteration is the same whatever the trip count, also a late one") {
+  const TemporaryFolder folder;
+  const auto values = [&](int64_t trips, const std::string& names, const std::string& data) {
+    const std::string file = folder.file("loop.json", fmt::format(R"({{"orrery": 1,
+      "check_types": false, "mesh": {{"x": 2}},
+      "cluster": {{"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us",
+                   "memory_bandwidth": "1 TB/s", "flops": {{"s32": "1 TFLOP/s"}}}},
+      "arrays": {{"a": {{"shape": [4], "dtype": "s32", "spec": ["x"], "init": "iota"}}}},
+      "program": [{{"id": "l", "op": "fori_loop", "lower": 0, "upper": {}, "carry": {{"h": "a"}},
+        "body": [{{"id": "s", "op": "psum", "of": "h", "axis_name": "x"}},
+                 {{"id": "m", "op": "add", "of": ["s", "h"]}}], "yield": {{"h": "m"}}}}]}})",
+                                                                  trips));
+    const Ran run = ran({"run", file, "--format", "json", "--data", data, "--values", names});
+    CAPTURE(run.err);
+    REQUIRE(run.outcome == Outcome::Holds);
+    const Json report = Json::parse(run.out);
+    CHECK(report["values"].size() == (names.find(',') == names.npos ? 1 : 2));
+    return report["values"].dump();
+  };
+  // The devices have 0 and 1, and 2 and 3. The sums are 2 and 4 at first, and then three times as
+  // much in each iteration.
+  const std::string few = values(10, "l[3].s,l[1].m", "auto");
+  CHECK(few.find("[[54,108],[54,108]]") != few.npos);
+  CHECK(values(1'000'000, "l[3].s,l[1].m", "auto") == few);
+  CHECK(values(60'000, "l[3].s,l[1].m", "on") == few);
+  const std::string late = values(50'000, "l[49999].s", "auto");  // all iterations are shown
+  CHECK(late.find("null") == late.npos);
+  CHECK(values(60'000, "l[49999].s", "auto") == late);
+}
+
 TEST_CASE("run: a gradient goes by the name of its argument, with the id of the op that makes it") {
   const TemporaryFolder folder;
   const std::string file = folder.file("gradient.json", gradient_scenario());
