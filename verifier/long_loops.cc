@@ -228,13 +228,6 @@ bool has_absent(const Program& program) {
   return std::ranges::any_of(program.sites, [](const Site& site) { return !site.absent.empty(); });
 }
 
-bool has_jitter_of_ops(std::span<const Fault> faults) {
-  return std::any_of(faults.begin(), faults.end(), [](const Fault& fault) {
-    const auto* jitter = std::get_if<Jitter>(&fault);
-    return jitter != nullptr && jitter->ops > Duration();
-  });
-}
-
 uint64_t device_ops_with_all_iterations(const Program& program) {
   return static_cast<uint64_t>(at_most_63_bits(with_all_iterations(program).device_ops));
 }
@@ -270,7 +263,7 @@ ScenarioToRun with_iterations(std::shared_ptr<const Scenario> scenario, const Li
       throw InputError(scenario->file,
                        {{{}, "to compute values, all iterations are run: " + too_many}});
     if (too_many.empty() &&
-        (for_values || !looped || has_jitter_of_ops(scenario->faults) ||
+        (for_values || !looped ||
          device_ops_with_all_iterations(scenario->program) <= *iterations.budget)) {
       made = written(*scenario, LongLoops::WrittenOut);
       looped.reset();

@@ -42,10 +42,10 @@ struct ScenarioToRun {
 };
 
 /// Returns the scenario with all iterations of its loops, where these are few or asked for. Within
-/// the limits, all iterations are also written if jitter makes each of them different, or if ops of
-/// different iterations meet. Otherwise iterations in the middle of long loops are left out. To
-/// compute values, all iterations are written where ops of different iterations meet, and with
-/// ragged exchanges. Throws InputError if iterations that are asked for exceed the limits.
+/// the limits, all iterations are also written if ops of different iterations meet. Otherwise
+/// iterations in the middle of long loops are left out. To compute values, all iterations are
+/// written where ops of different iterations meet, and with ragged exchanges. Throws InputError if
+/// iterations that are asked for exceed the limits.
 ScenarioToRun with_iterations(std::shared_ptr<const Scenario> scenario, const Limits& limits,
                               const WantedIterations& iterations);
 
