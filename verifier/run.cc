@@ -294,7 +294,7 @@ class Run {
 
   /// Returns why no data is moved; empty if it is. Throws InputError if it is asked for beyond the
   /// limits.
-  std::optional<std::string> why_no_values() const {
+  std::optional<std::string> why_no_values() {
     if (options_.data == Data::Off)
       return "data is off";
     const Int128 size = data_size(stages_.program_to_run());
@@ -302,11 +302,14 @@ class Run {
                                   ? "2^63 B or more"
                                   : quantity_text(Bytes(static_cast<int64_t>(size)));
     const uint64_t runs = device_ops_with_all_iterations(stages_.program_to_run());
+    const uint64_t steps = stages_.lowered_to_run().steps;
     std::string beyond_limit;
     if (size > options_.limits.data && options_.data == Data::On)
       beyond_limit = beyond(options_.limits, &Limits::data, taken);
     else if (leaves_out_ && runs > static_cast<uint64_t>(options_.limits.runs))
       beyond_limit = beyond(options_.limits, &Limits::runs, "more");
+    else if (leaves_out_ && steps > static_cast<uint64_t>(options_.limits.steps))
+      beyond_limit = beyond(options_.limits, &Limits::steps, "more");
     if (options_.data == Data::On && !beyond_limit.empty())
       throw InputError(scenario_.file, {{{}, beyond_limit}});
     if (options_.data == Data::On)
@@ -501,7 +504,8 @@ class Run {
                             [](const Expectation& each) {
                               return std::holds_alternative<ExpectBufferedMessages>(each.what);
                             }) &&
-        device_ops_with_all_iterations(stages_.program_to_run()) <= kMostWalkedRuns;
+        device_ops_with_all_iterations(stages_.program_to_run()) <= kMostWalkedRuns &&
+        stages_.lowered_to_run().steps <= static_cast<uint64_t>(options_.limits.steps);
     const Evidence evidence{scenario_,
                             lowered(),
                             counts_all ? stages_.program_to_run() : program_,

@@ -88,6 +88,7 @@ TimeOptions Stages::time_options() const {
   options.device_start = fault_effects_.device_start;
   options.most_state = options_.limits.state;
   options.wanted.most_timed = options_.limits.runs;
+  options.wanted.most_steps = options_.limits.steps;
   options.only_times = options_.only_times;
   if (options_.only_times)
     options.wanted.most_in_loops = 0;

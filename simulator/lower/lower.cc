@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -412,19 +413,20 @@ class Lowering {
     }
   }
 
-  /// Adds the site's steps. Returns whether the program's steps stay within the limit.
+  /// Adds the site's steps. Returns whether the schedules' steps stay within the limit. How many of
+  /// them are run is known later: iterations of loops may be skipped.
   bool count_steps(SiteId id, const Op& op, const SitePlan& plan) {
     const auto most = static_cast<uint64_t>(limits_.steps);
-    const uint64_t before = steps_;
-    if (steps_ <= most) {
-      const UInt128 steps =
-          UInt128{plan.steps} * repetitions_[program_.site(id).ops.front().index()];
-      steps_ += static_cast<uint64_t>(std::min<UInt128>(steps, most + 1));
-    }
-    if (before <= most && steps_ > most)
+    const uint64_t before = written_steps_;
+    if (before <= most)
+      written_steps_ += std::min(plan.steps, most + 1);
+    if (before <= most && written_steps_ > most)
       diagnostics_.add(origin_of(op, {}), fmt::format("{}: {}", op_title(op),
                                                       beyond(limits_, &Limits::steps, "more")));
-    return steps_ <= most;
+    constexpr UInt128 kMost = std::numeric_limits<int64_t>::max();
+    const UInt128 runs = repetitions_[program_.site(id).ops.front().index()];
+    steps_ = static_cast<uint64_t>(std::min(steps_ + UInt128{plan.steps} * runs, kMost));
+    return written_steps_ <= most;
   }
 
   void refuse_unrouted(const Op& op, const SitePlan& plan) {
@@ -465,8 +467,9 @@ class Lowering {
   Lowered lowered_;
   MadeSchedules made_;  // where none are given
   SitePlans plans_;
-  uint64_t steps_ = 0;                                      // of the collectives so far
-  bool copies_ = false;                                     // inside devices
+  uint64_t steps_ = 0;          // of the collectives so far, each as often as it runs
+  uint64_t written_steps_ = 0;  // the same, each once
+  bool copies_ = false;         // inside devices
   std::map<PieceRule, std::set<std::string>> cut_by_rule_;  // "pbroadcast by ring"
 };
 

@@ -459,7 +459,7 @@ class CollectiveSweep {
 template <class S>
 std::optional<CollectiveTimes> sweep_as(const S& schedule, const SweptCollective& of) {
   CollectiveSweep<S> sweep(schedule, of);
-  of.state.take(of.op, sweep.bytes());
+  of.state.take(of.op, sweep.bytes(), schedule);
   if (!on_behalf_of(of.op, [&] { return sweep.run(); }))
     return std::nullopt;
   of.state.give(sweep.bytes());

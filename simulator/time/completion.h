@@ -80,7 +80,7 @@ struct TimeOptions {
 
 /// Times a program by the sweep if it is exact (contract of sweep.h) and has the memory, else by
 /// the event engine. Returns nothing for a program that does not end; a program walk says why.
-/// Throws TooMuchState (state_budget.h) and TooManyRuns (device_clocks.h).
+/// Throws TooMuchState and TooManySteps (state_budget.h), and TooManyRuns (device_clocks.h).
 std::optional<Completion> time_program(const Program& program, const Lowered& lowered, Paths& paths,
                                        const Demands& demands, const TimeOptions& options = {});
 

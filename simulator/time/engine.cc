@@ -35,7 +35,7 @@ class Engine {
         clocks_(program, lowered, options.device_start, options.log, options.wanted),
         skips_(program, lowered, clocks_, options.wanted.kept),
         log_(options.log),
-        state_(options.most_state),
+        state_(options.most_state, options.wanted.allowed_steps()),
         running_(lowered.collectives.size()) {
     completion_.device_start = options.device_start;
     if (options.shuffle_seed)
@@ -556,7 +556,8 @@ class Engine {
 
   std::unique_ptr<Run> run_of(CollectiveId id, uint32_t slot) {
     const Collective& collective = lowered_.collective(id);
-    state_.take(program_.site(collective.site).ops.front(), Run::bytes(*collective.schedule));
+    state_.take(program_.site(collective.site).ops.front(), Run::bytes(*collective.schedule),
+                *collective.schedule);
     return std::make_unique<Run>(collective, id, slot, paths_, *this, log_, adds_iterations_);
   }
 

@@ -50,7 +50,8 @@ struct EngineOptions {
 /// and halves that may begin do so, until none is left. Then the changed parts of the network are
 /// solved once, and only flows with a new rate are rescheduled. A flow ends at now + ceil(remaining
 /// / rate). A message whose links all cover their demand (demand.h) takes a constant time, and is
-/// no flow. Returns nothing for a program that does not end. Throws TooMuchState and TooManyRuns.
+/// no flow. Returns nothing for a program that does not end. Throws TooMuchState,
+/// TooManySteps and TooManyRuns.
 std::optional<Completion> simulate_if_it_ends(const Program& program, const Lowered& lowered,
                                               Paths& paths, const Demands& demands,
                                               const EngineOptions& options = {});

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -92,6 +93,12 @@ struct WantedSpans {
   uint64_t most_in_loops = kRunsRemembered;
   /// With `kept`, at most this many runs of ops are timed one by one.
   int64_t most_timed = Limits().runs;
+  /// With `kept`, at most this many steps of collectives are run one by one.
+  int64_t most_steps = Limits().steps;
+
+  int64_t allowed_steps() const {
+    return kept == nullptr ? std::numeric_limits<int64_t>::max() : most_steps;
+  }
 };
 
 class OpSpans {

@@ -103,7 +103,7 @@ class ProgramSweep {
         only_times_(options.only_times),
         alone_(options.alone),
         most_state_(options.most_state),
-        state_(options.most_state),
+        state_(options.most_state, options.wanted.allowed_steps()),
         gathering_(lowered.collectives.size()),
         once_(lowered.collectives.size()) {
     completion_.device_start = options.device_start;
@@ -239,6 +239,7 @@ class ProgramSweep {
       of_alone.most_state = most_state_;
       of_alone.only_times = only_times_;
       of_alone.alone = alone_;
+      state_.count(op, *lowered_.collective(id).schedule);
       times = apart_->time_alone(id, op, entries, of_alone);
     } else {
       times = swept(id, op, entries);

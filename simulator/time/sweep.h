@@ -60,7 +60,8 @@ Int128 swept_state(const Extent& extent);
 /// skipped are a reason too.
 /// Collectives that are alike and whose ranks enter alike are timed once, if there is neither a log
 /// nor check_capacity. Requires !sweep_refusal(), or check_capacity, or apart. Memory grows with
-/// ranks x channels x window. Throws TooMuchState and TooManyRuns.
+/// ranks x channels x window. Throws TooMuchState, TooManySteps and
+/// TooManyRuns.
 std::variant<Completion, std::string> sweep(const Program& program, const Lowered& lowered,
                                             Paths& paths, const SweepOptions& options = {});
 

@@ -94,6 +94,21 @@ TEST_CASE("loop reports: iterations that do not repeat are run up to a limit") {
                       limits.runs, trips - 1));
   }
   CHECK_NOTHROW(report_of(program, "", limits));
+  // Steps count where they are run, also those of schedules that are lowered once.
+  Limits few_steps;
+  few_steps.steps = trips / 2;
+  try {
+    (void)report_of(program, faults, few_steps);
+    FAIL("the limit is exceeded");
+  } catch (const InputError& error) {
+    REQUIRE(error.diagnostics().size() == 1);
+    CHECK(error.diagnostics()[0].origin.pointer == "/program/0/body/1");
+    CHECK(error.diagnostics()[0].message ==
+          fmt::format("ppermute \"l.m\": expected at most {} steps of collectives, got more "
+                      "(--limit steps=N allows more) (in l[{}])",
+                      few_steps.steps, trips - 1));
+  }
+  CHECK_NOTHROW(report_of(program, "", few_steps));
 }
 
 TEST_CASE("loop reports: a collective of a long loop is proved once, under its name in the body") {
