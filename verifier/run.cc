@@ -520,10 +520,39 @@ class Run {
     Expectations expectations(evidence);
     for (size_t e = 0; e < scenario_.expectations.size(); ++e) {
       const auto first = by_first_.find(e);
-      check(report_.completion && first != by_first_.end()
-                ? first->second
-                : expectations.check(scenario_.expectations[e]));
+      if (report_.completion && first != by_first_.end())
+        check(first->second);
+      else
+        check(with_bounds(expectations, e));
     }
+  }
+
+  /// Returns the check of an expectation. If it lacked error bounds since iterations are left out,
+  /// all iterations are run, within the limits: bounds are followed through written ones.
+  Check with_bounds(Expectations& expectations, size_t e) const {
+    Check check = expectations.check(scenario_.expectations[e]);
+    if (!expectations.lacked_bounds())
+      return check;
+    std::string why_not = beyond_limits(to_run_.given->program, options_.limits);
+    if (why_not.empty()) {
+      Scenario all = *to_run_.given;
+      all.expectations = {all.expectations[e]};
+      RunOptions options = options_;
+      options.iterations_budget.reset();
+      options.gpus.reset();
+      options.wanted = Wanted::Checks;
+      try {
+        const Report report = run(std::move(all), options);
+        if (report.values)
+          return report.checks.back();
+        why_not = fmt::format("their values take more than {}", quantity_text(options.data_budget));
+      } catch (const InputError& error) {
+        why_not = error.diagnostics().front().message;
+      }
+    }
+    check.message +=
+        fmt::format(" Bounds follow written iterations, and not all can be written: {}.", why_not);
+    return check;
   }
 
   const ScenarioToRun to_run_;

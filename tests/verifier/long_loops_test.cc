@@ -87,6 +87,39 @@ TEST_CASE(
                        InputError);
 }
 
+TEST_CASE("long loops: values that roundings move are compared by a run of all iterations") {
+  const std::string text =
+      scenario_text(kSwitch, R"("program": [)" +
+                                 loop("l", 20, R"("h": "a")",
+                                      R"({"id": "s", "op": "pmean", "of": "h", "axis_name": "x"},
+                                         {"id": "y", "op": "neg", "of": "s"})",
+                                      R"("h": "y")") +
+                                 R"(, {"id": "more", "op": "add", "of": ["l", "a"]},
+                                      {"id": "z", "op": "sub", "of": ["more", "a"]}],
+                                     "expect": [{"close": ["l", "z"]}])");
+  const auto judged = [&](uint64_t iterations_budget, const Limits& limits) {
+    RunOptions options;
+    options.iterations_budget = iterations_budget;
+    options.limits = limits;
+    return run(read_scenario("f", text), options).checks.back();
+  };
+  const Check all = judged(1000, Limits());
+  CHECK(all.holds());
+  CHECK(all.message.find("differ by at most") != std::string::npos);
+  const Check few = judged(0, Limits());
+  CHECK(few.holds());
+  CHECK(few.message == all.message);
+  Limits limits;
+  limits.ops = 41;
+  const Check undecided = judged(0, limits);
+  CHECK(undecided.verdict == Verdict::Undecided);
+  CHECK(undecided.message.find(
+            "; how far their roundings may move them is not computed, since iterations are left "
+            "out. Bounds follow written iterations, and not all can be written: expected at most "
+            "41 ops, got 42 (--limit ops=N allows more).") != std::string::npos);
+  CHECK_FALSE(undecided.message.find("..") != std::string::npos);
+}
+
 TEST_CASE("long loops: a path that goes through too many runs one by one is not computed") {
   if (is_sanitized())
     return;  // it times 600,000 runs

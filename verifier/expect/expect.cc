@@ -174,6 +174,7 @@ std::optional<std::string> Expectations::opaque(const Expectation& expectation) 
 
 Check Expectations::check(const Expectation& expectation) {
   const std::string& of = expectation.origin.pointer;
+  lacked_bounds_ = false;
   if (const std::optional<std::string> why = opaque(expectation))
     return undecided(std::holds_alternative<ExpectEqual>(expectation.what) ? CheckKind::ValuesEqual
                      : std::holds_alternative<ExpectClose>(expectation.what)
@@ -337,6 +338,7 @@ Check Expectations::close(const std::string& of, const ExpectClose& expected) {
   if (const auto* check = std::get_if<Check>(&compared))
     return *check;
   const std::string& where = std::get<std::string>(compared);
+  lacked_bounds_ = open && evidence_.leaves_out;
   if (open)
     return std::move(*open);
   if (largest.found == 0)

@@ -1,12 +1,17 @@
 #pragma once
 
-// Judges the scenario's expectations by the results of the run.
+// This folder judges the scenario's expectations by the results of the run. It computes nothing of
+// its own but error bounds: run.cc makes one Expectations of the Evidence when all else is known,
+// and asks it for the check of each expectation, in the order of the file.
 //  - `equal` compares values bit for bit, and `values` compares one with a literal. If sums behind
 //    the values are exact in any order, the check says that other data may differ.
 //  - `close` compares values by the error bounds of both (definition/bounds.h), which say how far
 //    roundings can move each element. The expectation is undecided where no bound is known.
 //  - `makespan`, `peak_memory` and `buffered_messages` compare a figure with its limits.
 //  - `holds` asks for properties. Each consists of checks that the run has made already.
+// An expectation on what the run does not have is undecided, and says why. In long loops the values
+// of first iterations are judged by a run of these alone (long_loops.h), and a `close` that lacks
+// bounds by a run of all iterations, within the limits.
 
 #include <map>
 #include <optional>
@@ -26,7 +31,7 @@
 
 namespace orrery {
 
-/// The results of a run, as far as it got.
+/// Evidence has the results of a run, as far as it got.
 struct Evidence {
   const Scenario& scenario;
   const Lowered& lowered;
@@ -50,6 +55,9 @@ class Expectations {
   explicit Expectations(const Evidence& evidence);
 
   Check check(const Expectation& expectation);
+  /// Returns whether the last check is undecided only since iterations are left out, through which
+  /// error bounds are not followed.
+  bool lacked_bounds() const { return lacked_bounds_; }
 
  private:
   /// Returns why an expectation on values that depend on an opaque computation is not decided.
@@ -81,6 +89,7 @@ class Expectations {
   std::map<std::string_view, const Check*> verdicts_;
   std::map<std::string, ValueId> values_by_name_;
   std::optional<DeviceValues> bounds_;             // computed when a `close` needs them
+  bool lacked_bounds_ = false;                     // the last check did
   std::optional<std::map<ValueId, OpId>> opaque_;  // found when values are compared
 };
 
