@@ -91,6 +91,13 @@ StageOptions stage_options(const Scenario& scenario, const FoundTables& tables,
   return stages;
 }
 
+/// Returns how the tables of ragged exchanges are found in the form of the scenario that is run.
+TableOptions table_options(const ScenarioToRun& to_run, const RunOptions& options) {
+  TableOptions tables = orrery::table_options(options);
+  tables.too_many_iterations = beyond_limits(to_run.given->program, options.limits);
+  return tables;
+}
+
 /// For each expectation that the first iterations of loops decide, by index: its check.
 using DecidedByFirst = std::map<size_t, Check>;
 
@@ -101,7 +108,7 @@ class Run {
       : to_run_(std::move(scenario)),
         scenario_(*to_run_.written),
         options_(options),
-        tables_(find_tables(scenario_, table_options(options))),
+        tables_(find_tables(scenario_, table_options(to_run_, options))),
         program_(scenario_.program),
         leaves_out_(leaves_out_iterations(program_)),
         by_first_(std::move(by_first)),
@@ -647,6 +654,9 @@ Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
   given = with_thresholds(std::move(given), options);
   const WantedIterations iterations = {options.iterations_budget, options.data == Data::On};
   ScenarioToRun to_run = with_iterations(std::move(given), options.limits, iterations);
+  if (const TableOptions tables = table_options(to_run, options);
+      tables.too_many_iterations.empty() && need_all_iterations(*to_run.written, tables))
+    to_run = with_iterations(to_run.given, options.limits, {std::nullopt, iterations.for_values});
   const std::shared_ptr<const Scenario> scenario = to_run.written;
   try {
     DecidedByFirst by_first = decided_by_first_iterations(to_run, options);

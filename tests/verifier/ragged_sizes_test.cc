@@ -111,12 +111,18 @@ TEST_CASE("ragged: in a loop each iteration has its own sizes; of one left out t
       messages.push_back(op.messages);
   CHECK(messages == std::vector<uint64_t>{0, 2, 2});
 
+  // Where not all iterations are shown, they are written if they are within the limits.
   RunOptions folded;
   folded.iterations_budget = 0;
+  CHECK(run_parts(loop(10, ""), folded).report.fingerprint ==
+        run_parts(loop(10, "")).report.fingerprint);
+  RunOptions few = folded;
+  few.limits.ops = 19;
   CHECK(
-      refusal(loop(10, ""), folded) ==
+      refusal(loop(10, ""), few) ==
       "ragged_all_to_all \"l.y\": expected \"assume_sizes\", since its tables cannot be computed: "
-      "they depend on a loop of which iterations are left out (in l[0]), and 4 times more");
+      "they depend on a loop of which iterations are left out, since all are too many: expected at "
+      "most 19 ops, got 20 (--limit ops=N allows more) (in l[0]), and 4 times more");
   const Ran assumed = run_parts(loop(10, R"(, "assume_sizes": [[1]])"), folded);
   CHECK(assumed.report.completion.has_value());
   const Ran written = [&] {
@@ -148,9 +154,11 @@ TEST_CASE(
   RunOptions folded;
   folded.iterations_budget = 0;
   CHECK(refusal(loop(R"("n": "n", "m": "m")", ""), folded) == "accepted");
+  RunOptions few = folded;
+  few.limits.ops = 19;
   for (const std::string next : {R"("n": "m", "m": "n")", R"("n": "m", "m": "m")"}) {
     CHECK(refusal(loop(next, "")) == "accepted");
-    CHECK(refusal(loop(next, ""), folded)
+    CHECK(refusal(loop(next, ""), few)
               .find("they depend on a loop of which iterations are left out") != std::string::npos);
     RunOptions off;
     off.data = Data::Off;
@@ -158,6 +166,44 @@ TEST_CASE(
     CHECK(run_parts(loop(next, assumed), folded).report.completion->makespan ==
           run_parts(loop(next, assumed), off).report.completion->makespan);
   }
+}
+
+TEST_CASE(
+    "ragged: tables that each iteration makes of the same values are those of all iterations") {
+  ScenarioParts parts = example();
+  const auto loop = [&](const std::string& sizes, const std::string& next) {
+    parts.arrays =
+        R"({"x": {"local_shape": [4], "dtype": "s32", "per_device": [[1, 2, 3, 4], [5, 6, 7, 8]]},
+      "zeros": {"local_shape": [2], "dtype": "s32", "per_device": [[0, 0], [0, 0]]},
+      "ones": {"local_shape": [2], "dtype": "s32", "per_device": [[1, 1], [1, 1]]},
+      "other": {"local_shape": [2], "dtype": "s32", "per_device": [[0, 1], [1, 0]]}})";
+    parts.program = fmt::format(
+        R"([{{"id": "l", "op": "fori_loop", "lower": 0, "upper": 100000, "index": "i",
+              "carry": {{"h": "x", "n": "ones", "m": "other"}},
+              "body": [
+                {{"id": "number", "op": "broadcast_in_dim", "of": "i", "shape": [2], "broadcast_dimensions": []}},
+                {{"id": "some", "op": "mul", "of": {}}},
+                {{"id": "sizes", "op": "mul", "of": ["some", "ones"]}},
+                {{"id": "y", "op": "ragged_all_to_all", "axis_name": "x",
+                  "of": ["x", "h", "zeros", "sizes", "zeros", "sizes"]}}],
+              "yield": {{"h": "y", {}}}}}])",
+        sizes, next);
+    return parts;
+  };
+  const std::string stay = R"("n": "n", "m": "m")";
+  RunOptions few;
+  few.limits.ops = 1000;
+  for (const std::string sizes : {R"(["other", "ones"])", R"(["other", "n"])", R"(["m", "m"])"}) {
+    const Ran ran = run_parts(loop(sizes, stay), few);
+    CHECK(ran.broken() == Names{});
+    CHECK(ran.report.completion->messages == 200'000);
+  }
+  const std::string why = "they depend on a loop of which iterations are left out";
+  const std::string of_two = R"(["n", "m"])";
+  for (const std::string next :
+       {R"("n": "m", "m": "n")", R"("n": "m", "m": "m")", R"("n": "some", "m": "m")"})
+    CHECK(refusal(loop(of_two, next), few).find(why) != std::string::npos);
+  CHECK(refusal(loop(R"(["other", "number"])", stay), few).find(why) != std::string::npos);
 }
 
 TEST_CASE("ragged: tables may come from other ragged exchanges, and from other programs") {

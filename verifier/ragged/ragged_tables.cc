@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -52,14 +53,42 @@ std::vector<SiteId> sites_by_tables(const Program& program) {
   return sites;
 }
 
-bool has_op_of_loop(const Program& program, std::span<const OpId> ops) {
-  return std::any_of(ops.begin(), ops.end(), [&](OpId op) {
-    return std::any_of(
-        program.written_loops.begin(), program.written_loops.end(), [&](const WrittenLoop& loop) {
-          return std::any_of(loop.written.begin(), loop.written.end(),
-                             [&](const LoopIteration& each) { return each.ops.has(op.index()); });
-        });
-  });
+/// MadeInIteration says of what tables in a loop are made.
+struct MadeInIteration {
+  /// Whether they are made of values of other iterations, or of the index of a loop.
+  bool varies = false;
+  /// The values from outside of the loops that they are, or that the iteration makes them of. The
+  /// order is the same in each iteration.
+  std::vector<ValueId> of = {};
+
+  friend bool operator==(const MadeInIteration&, const MadeInIteration&) = default;
+};
+
+/// Returns of what the tables of an op are made.
+MadeInIteration made_in_iteration(const Program& program, OpId reader) {
+  MadeInIteration made;
+  std::set<ValueId> inside;
+  const auto add = [&](std::span<const ValueId> values) {
+    std::ranges::copy_if(values, std::back_inserter(made.of),
+                         [&](ValueId value) { return !inside.contains(value); });
+  };
+  const std::span<const ValueId> tables = tables_among(program.op(reader));
+  for (const OpId op : ops_behind(program, tables)) {
+    bool in_loop = false;
+    for (const WrittenLoop& loop : program.written_loops)
+      for (const LoopIteration& each : loop.written)
+        if (each.ops.has(op.index())) {
+          in_loop = true;
+          made.varies |=
+              !each.ops.has(reader.index()) || (loop.has_index && op.index() == each.ops.begin);
+        }
+    if (!in_loop)
+      continue;
+    add(program.op(op).operands);
+    inside.insert(program.op(op).results.begin(), program.op(op).results.end());
+  }
+  add(tables);
+  return made;
 }
 
 class TableStage {
@@ -69,6 +98,15 @@ class TableStage {
         scenario_(scenario),
         program_(scenario.program),
         sites_(sites_by_tables(program_)) {}
+
+  bool need_all_iterations() {
+    if (sites_.empty() || !leaves_out_iterations(program_))
+      return false;
+    find_reasons();
+    return std::ranges::any_of(reasons_, [&](const auto& each) {
+      return each.second.starts_with(kDependOnLoop) && !may_be_assumed(each.first);
+    });
+  }
 
   FoundTables find() {
     if (sites_.empty())
@@ -105,29 +143,28 @@ class TableStage {
       find_reasons_one_by_one();
   }
 
-  /// Finds sites whose tables are other values in other iterations, as carries may be. If
+  /// Finds sites whose tables may differ between iterations, as those that carries bring. If
   /// iterations are left out, a site is timed with the same tables in all of them. So its tables
-  /// must be the same values in each iteration.
+  /// must be made in the site's own iteration, of values from outside of the loops.
   void find_different_iterations() {
     if (!leaves_out_iterations(program_))
       return;
     const std::vector<NameInLoops> names = names_in_loops(program_);
-    std::map<std::string_view, std::vector<ValueId>> tables_of;  // by the name of the op
+    std::map<std::string_view, MadeInIteration> first;  // by the name of the op
     std::set<std::string_view> different;
     for (const SiteId site : sites_)
       for (const OpId op : program_.site(site).ops) {
-        const std::span<const ValueId> tables = tables_among(program_.op(op));
-        const auto& first =
-            tables_of.emplace(names[op.index()].op, std::vector(tables.begin(), tables.end()))
-                .first->second;
-        if (!std::ranges::equal(first, tables))
+        const MadeInIteration made = made_in_iteration(program_, op);
+        if (made.varies)
+          reasons_.emplace(site, depend_on_loop());
+        if (made.varies || first.emplace(names[op.index()].op, made).first->second != made)
           different.insert(names[op.index()].op);
       }
     for (const SiteId site : sites_)
       for (const OpId op : program_.site(site).ops)
         if (const std::string& name = names[op.index()].op;
             !name.empty() && different.contains(name))
-          reasons_.emplace(site, kDependOnLoop);
+          reasons_.emplace(site, depend_on_loop());
   }
 
   /// Finds a reason for each site by itself. The reason may be that of a site before.
@@ -174,6 +211,12 @@ class TableStage {
     }
   }
 
+  std::string depend_on_loop() const {
+    const std::string& why = options_.too_many_iterations;
+    return fmt::format("{}{}{}", kDependOnLoop,
+                       why.empty() ? "" : ", since all are too many: ", why);
+  }
+
   void add_tables(SiteId site, std::vector<ValueId>& values) const {
     for (const OpId op : program_.site(site).ops)
       values.insert(values.end(), tables_among(program_.op(op)).begin(),
@@ -186,8 +229,6 @@ class TableStage {
       if (const auto& site = program_.op(op).site; site && reasons_.count(*site) != 0)
         return fmt::format("they depend on {}, the sizes of whose slices are assumed",
                            quoted(op_of(*site).name));
-    if (leaves_out_iterations(program_) && has_op_of_loop(program_, ops))
-      return std::string(kDependOnLoop);
     const Int128 bytes = bytes_of(program_, ops);
     if (bytes <= options_.budget.count())
       return std::nullopt;
@@ -302,6 +343,10 @@ class TableStage {
 };
 
 }  // namespace
+
+bool need_all_iterations(const Scenario& scenario, const TableOptions& options) {
+  return TableStage(scenario, options).need_all_iterations();
+}
 
 FoundTables find_tables(const Scenario& scenario, const TableOptions& options) {
   return TableStage(scenario, options).find();

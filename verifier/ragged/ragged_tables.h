@@ -29,6 +29,8 @@ struct TableOptions {
   /// Says whether the sizes of an op that has "assume_sizes" are assumed where they could be
   /// computed.
   enum class Assume : uint8_t { WhereNeeded, WhereGiven } assume = Assume::WhereNeeded;
+  /// If iterations are left out: why not all are written, which errors say. It may be empty.
+  std::string too_many_iterations = {};
 };
 
 struct FoundTables {
@@ -37,6 +39,9 @@ struct FoundTables {
   std::vector<Check> checks;        // TABLES.AGREED of each site whose sizes are not assumed
   bool agree = true;                // whether all these checks hold
 };
+
+/// Returns whether an op lacks "assume_sizes" and needs them only since iterations are left out.
+bool need_all_iterations(const Scenario& scenario, const TableOptions& options);
 
 /// Finds the tables. Throws InputError if an op lacks "assume_sizes" where they are needed, and if
 /// tables depend on themselves.
