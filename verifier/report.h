@@ -64,7 +64,7 @@ struct CoreReport {
   std::vector<SpaceUse> spaces;
 };
 
-/// One op's figures over all devices of its thread.
+/// An OpReport has one op's figures over all devices of its thread.
 struct OpReport {
   OpId op;
   std::optional<Choice> choice;   // of a collective; a precv has none, since its psend says it

@@ -91,7 +91,7 @@ struct Ranked {
   int32_t rank;
 };
 
-/// The rank reported with a NaN: JAX's answer if no operand equals the extremum.
+/// This rank is reported with a NaN. It is JAX's answer if no operand equals the extremum.
 inline constexpr int32_t kNoRank = 2147483647;
 
 /// Returns an operand's element as it enters an extremum with ranks. A NaN belongs to no rank. With

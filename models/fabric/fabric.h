@@ -133,7 +133,8 @@ struct Share {
   friend bool operator==(const Share&, const Share&) = default;
 };
 
-/// The least and the most of a size of the ops to whose measured times figures were fitted.
+/// This range has the least and the most of a size of the ops to whose measured times figures were
+/// fitted.
 struct SizeRange {
   int64_t least = 1;
   int64_t most = 1;

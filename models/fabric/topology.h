@@ -50,7 +50,7 @@ struct LinkFigures {
   friend bool operator==(const LinkFigures&, const LinkFigures&) = default;
 };
 
-/// The links that a message crosses, in order.
+/// A Route has the links that a message crosses, in order.
 using Route = boost::container::small_vector<LinkId, 8>;
 
 class Topology {
@@ -125,7 +125,7 @@ class ListedTopology final : public Topology {
   std::vector<uint32_t> by_source_;   // links, in the order of (from, id)
 };
 
-/// A dimension of a torus: so many devices in a line, or in a ring if it wraps round.
+/// A dimension of a torus has so many devices in a line, or in a ring if it wraps round.
 struct TorusDimension {
   uint32_t size = 1;
   bool wraps = true;
@@ -186,7 +186,7 @@ class Torus final : public Topology {
   uint32_t links_ = 0;
 };
 
-/// One link each way between each pair of devices, in the order of (from, to).
+/// A FullMesh has one link each way between each pair of devices, in the order of (from, to).
 class FullMesh final : public Topology {
  public:
   FullMesh(uint32_t devices, LinkFigures figures);
@@ -324,7 +324,7 @@ class Nodes final : public Topology {
   uint32_t per_node() const { return per_node_; }
   /// Returns the number of the device's NIC in its node.
   uint32_t nic_of(uint32_t device) const { return device % per_node_ / per_nic_; }
-  /// A NIC of a node.
+  /// A Nic says which node a NIC is in, and which of the node's NICs it is.
   struct Nic {
     uint32_t node = 0;
     uint32_t index = 0;

@@ -36,7 +36,7 @@ struct DataShare {
 /// Returns the bytes that a link carries for `data` bytes of data, rounded up. Throws Overflow.
 Bytes on_wire(Bytes data, DataShare share);
 
-/// The protocols of NCCL.
+/// These are the protocols of NCCL.
 enum class Protocol : uint8_t { Simple, LL, LL128 };
 
 /// Returns "Simple", "LL" or "LL128", as libraries and MSCCL files spell them.

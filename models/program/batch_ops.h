@@ -14,7 +14,7 @@ namespace orrery::batching {
 
 using Integers = std::vector<int64_t>;
 
-/// A value of the batched program, with its shape.
+/// This is a value of the batched program, with its shape.
 struct ShapedValue {
   std::string value;
   Shape shape;

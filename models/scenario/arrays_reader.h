@@ -28,7 +28,7 @@ std::optional<std::vector<ArrayReading>> read_arrays(DocumentNode node, const Me
                                                      Checks checks, const Limits& limits,
                                                      const Init& init, Diagnostics& diagnostics);
 
-/// An output as the file states it: by an id, or by an object with "id" and "spec".
+/// This is an output as the file states it: by an id, or by an object with "id" and "spec".
 struct OutputReading {
   std::string name;
   Origin origin;

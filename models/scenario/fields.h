@@ -57,7 +57,7 @@ std::optional<Dtype> read_dtype(DocumentNode node, Diagnostics& diagnostics);
 /// Returns the end of the error about `text`, which is no dtype. It names a similar one, or is "".
 std::string dtype_hint(std::string_view text);
 
-/// A range in base units, ends included.
+/// This is a range in base units. Its ends are included.
 struct QuantityRange {
   int64_t least = 0;
   int64_t most = std::numeric_limits<int64_t>::max();

@@ -19,7 +19,7 @@ inline constexpr Bytes kSmallestSlot = Bytes(64);
 /// So a device's memory leaves the 64-bit range only if its values do.
 inline constexpr Bytes kMostReserved = Bytes(int64_t{1} << 60);
 
-/// The memory rules of a run.
+/// These are the memory rules of a run.
 ///
 /// Slots are stated in two places: a cluster's transport has protocols with slots, and "transport"
 /// here may name a protocol and its slot. If `transport` is given, it replaces the cluster's

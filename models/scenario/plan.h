@@ -49,13 +49,13 @@ struct PlanConstraints {
   std::optional<int64_t> devices = {};
 };
 
-/// The work of one run: 4,096 "tokens".
+/// This is the work of one run, such as 4,096 "tokens".
 struct PlanWork {
   std::string unit;
   int64_t amount = 1;
 };
 
-/// The price of a device, in millionths of the currency.
+/// This is the price of a device, in millionths of the currency.
 struct PlanPrice {
   int64_t micros_per_device_hour = 0;
   std::string currency;  // "USD"

@@ -30,7 +30,7 @@ std::optional<std::vector<Transform>> read_transforms(DocumentNode node, Diagnos
 /// Each name comes with the place that asks for it.
 std::map<std::string, Origin> brought_arrays(const std::vector<Transform>& transforms);
 
-/// The mesh and the arguments of the program that the file has, before the transforms.
+/// These are the mesh and the arguments of the program that the file has, before the transforms.
 struct Written {
   /// The mesh with the axes whose places batches take; the axis of the first transform is the last.
   Mesh mesh;

@@ -32,7 +32,7 @@ struct BatchOf {
   int64_t most_ops = 0;  // that may do one op
 };
 
-/// The error thrown if one op needs more than BatchOf::most_ops.
+/// This error is thrown if one op needs more than BatchOf::most_ops.
 struct TooManyOps {};
 
 class BatchedOp final : public BatchCall {

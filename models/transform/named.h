@@ -14,7 +14,7 @@
 
 namespace orrery {
 
-/// A name in a scenario, with its place.
+/// A NamedAt is a name in a scenario, with its place.
 struct NamedAt {
   std::string name;
   Origin origin;

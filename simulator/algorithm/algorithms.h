@@ -89,7 +89,7 @@ ScheduleRequest schedule_request(const Op& op, uint32_t nodes, int64_t elements,
 /// tables whose slices lie in their arrays.
 SharedList<ExchangedSlice> exchanged_slices(const RaggedGroup& group, int64_t row);
 
-/// A group on a fabric.
+/// This is a group on a fabric.
 struct PlacedGroup {
   const Fabric& fabric;
   std::span<const VertexId> ranks;  // where each rank is

@@ -145,7 +145,7 @@ class DirectSchedule final : public Schedule {
   Extent extent_;
 };
 
-/// A rank that sends and the rank that receives from it.
+/// These are a rank that sends and the rank that receives from it.
 struct SourceDestination {
   Node from;
   Node to;

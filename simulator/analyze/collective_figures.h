@@ -38,7 +38,7 @@ Exposure exposure(const Thread& thread, const Completion& completion,
 /// bytes each in a psum of pred.
 Bytes nccl_size(OpKind kind, Bytes operand, size_t group_size);
 
-/// The bandwidths of a collective, for display only; GB = 10^9 bytes.
+/// These are the bandwidths of a collective, for display only; GB = 10^9 bytes.
 struct Bandwidths {
   double algbw_GBps = 0;
   double busbw_GBps = 0;  // algbw times 2(n-1)/n for reductions to all, (n-1)/n for psum_scatter,

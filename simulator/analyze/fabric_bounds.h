@@ -144,7 +144,7 @@ struct ExchangedData {
 ExchangedData exchanged_data(const Op& op, uint32_t ranks, WorkType work, int64_t elements,
                              const RaggedGroup* tables = nullptr);
 
-/// The least time of a collective on a fabric, and the cut that it follows from.
+/// This is the least time of a collective on a fabric, and the cut that it follows from.
 struct FabricBound {
   Duration latency;
   Duration cut;              // 0 if nothing must cross a link

@@ -20,7 +20,7 @@
 
 namespace orrery {
 
-/// A stretch of time on the chain.
+/// A Reason is a stretch of time on the chain.
 struct Reason {
   enum class What : uint8_t {
     Compute,  // a local op
@@ -64,7 +64,7 @@ struct Reason {
 std::vector<Reason> why(const Program& program, const Lowered& lowered, const Fabric& fabric,
                         const Completion& completion, OpId op, LogicalId device);
 
-/// An op where it ran.
+/// This is an op where it ran.
 struct OpOnDevice {
   OpId op;
   LogicalId device;

@@ -26,7 +26,7 @@
 
 namespace orrery {
 
-/// A half that ran, from the instant at which its last cause was met to its retirement.
+/// This is a half that ran, from the instant at which its last cause was met to its retirement.
 struct HalfEvent {
   CollectiveId collective;
   StepRef step;
@@ -38,7 +38,7 @@ struct HalfEvent {
   friend bool operator==(const HalfEvent&, const HalfEvent&) = default;
 };
 
-/// A moment of a list, and how many halves were recorded before it.
+/// This is a moment of a list, and how many halves were recorded before it.
 struct MomentEvent {
   ListId list;
   Moment moment;

@@ -151,7 +151,7 @@ class QuietTimer {
   MadeSchedules* const made_;
 };
 
-/// All that the choice depends on.
+/// SiteFigures have all that the choice of a method depends on.
 struct SiteFigures {
   Hints asked;
   ScheduleRequest request;  // without a group size, slices and connections

@@ -29,7 +29,7 @@ Layout layout_of(const Fabric& fabric, std::span<const VertexId> ranks);
 /// of nodes are slower than those of the network.
 std::vector<Group> node_by_node(const Fabric& fabric, std::vector<Group> groups);
 
-/// The groups of a site on the fabric.
+/// A Grouping has the groups of a site, and how they lie on the fabric.
 struct Grouping {
   std::vector<Group> groups;
   std::vector<TransferGroup> transfers;        // of a transfer: what each is; else empty

@@ -80,7 +80,8 @@ using MadeSchedules =
 
 inline constexpr uint32_t kUncutSlots = 512;  // of a connection: no piece waits for one
 
-/// The figures of a collective on a member: of its steps and messages, and of its end copies.
+/// These are the figures of a collective on a member: of its steps and messages, and of its end
+/// copies.
 struct MemberFigures {
   CollectiveFigures collective;
   MemberCosts costs;

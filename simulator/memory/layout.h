@@ -20,7 +20,7 @@
 
 namespace orrery {
 
-/// The place of a buffer or of the scratch of an op, from the start of a device's arena.
+/// This is the place of a buffer or of the scratch of an op, from the start of a device's arena.
 struct Place {
   Bytes begin;
   Bytes size;  // rounded up to the alignment

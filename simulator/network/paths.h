@@ -40,7 +40,7 @@
 
 namespace orrery {
 
-/// The route of a message, with its figures.
+/// A Path is the route of a message, with its figures.
 struct Path {
   Route links;                               // in order
   std::optional<BytesPerSecond> bottleneck;  // the least bandwidth; empty: no links
@@ -205,7 +205,7 @@ class Paths {
   Route ahead_;            // the route's end, last link first, while its middle is looked for
 };
 
-/// A member, and a device to which it sends without a route, in a channel.
+/// This is a member, and a device to which it sends without a route, in a channel.
 struct Unrouted {
   VertexId sender, receiver;
   uint32_t channel = 0;
@@ -215,7 +215,7 @@ struct Unrouted {
 std::optional<Unrouted> first_unrouted(const Schedule& schedule, std::span<const VertexId> vertices,
                                        Paths& paths);
 
-/// A collective with such a member.
+/// This is a collective with such a member.
 struct LostRoute {
   CollectiveId collective;
   Unrouted ends;

@@ -14,7 +14,7 @@
 
 namespace orrery {
 
-/// A callback: it gets elements [first, first + count) of a node's result.
+/// This callback gets elements [first, first + count) of a node's result.
 using VisitFoldValues =
     FunctionRef<void(Rank node, int64_t first, const std::byte* values, int64_t count)>;
 

@@ -55,7 +55,8 @@ enum class Calls : uint8_t {
 struct RuntimeFormat {
   std::span<const std::string_view> collectives;  // in the runtime's spelling
   std::span<const std::string_view> attributes;   // which it needs and others do not
-  /// Whether each buffer of a custom collective must have nchunksperloop chunks, or none.
+  /// Whether the parser takes a custom collective only if i_chunks and o_chunks of each gpu are
+  /// nchunksperloop or 0.
   bool whole_custom = false;
   Calls calls = Calls::Rccl;
   /// Whether the runtime reads nthreads, a multiple of the 32 threads of a warp.

@@ -9,6 +9,8 @@
 //  - perf.h makes a table. Each row is a call (call.h), which is a program of ours that is timed.
 //  - collective.h has the arithmetic that all of these share: elements of a size, algbw and busbw.
 //  - decimal.h reads and writes figures without loss.
+// README.md has the forms of tables, and what is refused. A table that is read and written again
+// has the same bytes. tools/calibrate fits clusters to tables that are read.
 
 #include <cstdint>
 #include <optional>

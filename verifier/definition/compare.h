@@ -58,7 +58,7 @@ std::string allowed_text(Verdict verdict, double bound);
 std::optional<int64_t> first_different(Dtype dtype, const std::byte* a, const std::byte* b,
                                        int64_t count);
 
-/// The first elements that differ, row-major.
+/// These are the first elements that differ, row-major.
 struct Differences {
   std::optional<Mismatch> wrong;      // bit for bit, or by more than the bound
   std::optional<Mismatch> undecided;  // within a bound that decides nothing

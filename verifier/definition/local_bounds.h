@@ -25,7 +25,7 @@
 
 namespace orrery {
 
-/// The operands and results of an op on a device, and the bounds of its operands.
+/// LocalValues are the operands and results of an op on a device, and the bounds of its operands.
 struct LocalValues {
   std::vector<const Tensor*> operands;
   std::vector<const Tensor*> errors;  // f64, one for each operand

@@ -1,8 +1,16 @@
 #pragma once
 
-// Verifies laws (models/scenario/law.h): draws cases, runs each, and makes the first that fails
-// small. Drawing (law_case.h), running and shrinking (shrink.cc) are apart. None of them knows
-// files.
+// This folder verifies laws (models/scenario/law.h): scenarios with names that stand for values.
+//  1. law_case.h draws a case: a value for each name, and what else the law leaves open. A case
+//     follows from the law's text, the seed and its number alone.
+//  2. verify.cc makes the scenario of the case and runs it. The case fails if a check fails.
+//     Several threads take the numbers in turn. The verdict is that of the failing case with the
+//     lowest number, so it does not depend on the threads.
+//  3. shrink.cc makes that case small: it takes one drawn value after the other nearer to the
+//     plainest one, and keeps what still fails with the same check.
+//  4. The small case is written as a scenario, read again and run once more, so that the file
+//     which a user gets fails as the case did.
+// Nothing here knows files: tools/cli reads laws and writes counterexamples.
 
 #include <cstdint>
 #include <functional>

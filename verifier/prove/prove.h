@@ -9,6 +9,10 @@
 // The walk is one of many orders that the causes allow. All orders make the same folds only if no
 // two steps race, so a schedule with a race is not proved. The cost grows with the pieces of the
 // schedule and the parts of the definition, not with the elements.
+//
+// prover.h proves the sites of a program. Equal schedules, also of other groups and iterations, are
+// proved once (KnownSchedules), within a budget of steps and pieces. A proof also keeps the folds
+// that it found: sums of floats are compared with the definition in that order.
 
 #include <cstdint>
 #include <optional>

@@ -8,6 +8,11 @@
 // end: Gpu its primary context, DeviceArena and PinnedMemory memory, Stream, Event, KernelModule,
 // Graph and GraphExec what their names say, Matmul a product by cuBLASLt. Each keeps a pointer to
 // its Gpu, which must outlive it. One host thread makes all calls and owns the objects.
+//
+// A call that fails throws CudaError or CublasLtError, with the name of the function, the name and
+// number of the code, and what was wanted. Where a failure is an answer, as for a GPU that lacks a
+// feature, the caller takes the code instead (EntryPoint::operator()). Tests put a mock of the
+// driver in its place (tests/support/mock_cuda), which runs the same kernels on the host.
 
 #include <string>
 #include <variant>

@@ -9,6 +9,10 @@
 // points. nvcc compiles it where there is an nvcc, and clang for kernels.ptx, which is checked in
 // (tools/build/device_ptx.py). host_kernels.cc makes functions of the host, which the mock driver
 // of the tests runs. calls.h says which calls do an op, or a step or an end of a collective.
+//
+// A new kernel is a function in one of these headers, a line in kernel_list.h, and a maker of its
+// call. It may use no library and no memory but its argument's, and rounds as the host's kernels
+// do, since values are compared with the host's bit for bit.
 
 #include <cstddef>
 #include <cstdint>
