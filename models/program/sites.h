@@ -2,7 +2,7 @@
 
 // A SiteBuilder has the sites of a program while it is being built. Each collective has a site of
 // its own, or ops of several threads share a site by its name. ProgramBuilder asks enter() for the
-// site of each collective. What can be checked with one op more is checked there: ops that share a
+// site of each collective. It checks each op as it comes: ops that share a
 // site have the same kind, parameters and types, and no thread comes twice. finish() checks what
 // all ops together decide: it finds the groups, the sides of transfers and the members that never
 // come. In the body of a loop, which ops meet depends on trip counts, so such sites are checked

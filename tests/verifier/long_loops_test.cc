@@ -117,7 +117,34 @@ TEST_CASE("long loops: values that roundings move are compared by a run of all i
             "; how far their roundings may move them is not computed, since iterations are left "
             "out. Bounds follow written iterations, and not all can be written: expected at most "
             "41 ops, got 42 (--limit ops=N allows more).") != std::string::npos);
-  CHECK_FALSE(undecided.message.find("..") != std::string::npos);
+  // An array takes 16 KiB. The program with regions has 8 values, all iterations have 40 and more.
+  RunOptions little;
+  little.iterations_budget = 0;
+  little.data_budget = Bytes(300 << 10);
+  const Check beyond = run(read_scenario("f", text), little).checks.back();
+  CHECK(beyond.verdict == Verdict::Undecided);
+  CHECK(beyond.message.find("not all can be written: their values take more than 300 KiB.") !=
+        std::string::npos);
+}
+
+TEST_CASE("long loops: where all are written, carries count as ops, which the error says") {
+  const std::string text = scenario_text(
+      kSwitch,
+      R"("program": [)" +
+          loop("l", 20, R"("h": "a")", R"({"id": "y", "op": "neg", "of": "h"})", R"("h": "y")") +
+          "]");
+  RunOptions options;
+  options.iterations_budget.reset();
+  options.limits.ops = 30;
+  try {
+    (void)run(read_scenario("f", text), options);
+    FAIL("the limit is exceeded");
+  } catch (const InputError& error) {
+    CHECK(std::string(error.what())
+              .find("to show any single run of an op, all iterations are written, where each loop "
+                    "and each carry in an iteration counts as an op: expected at most 30 ops, "
+                    "got") != std::string::npos);
+  }
 }
 
 TEST_CASE("long loops: a path that goes through too many runs one by one is not computed") {
