@@ -102,8 +102,13 @@ TEST_CASE("jitter: each iteration of a long loop has an amount of its own") {
   options.iterations_budget = 0;
   CHECK(leaves_out_iterations(test::run_parts(parts, options).report.scenario->program));
   parts.faults = R"([{"jitter": {"ops": "1 us"}}])";
+  const Report few = test::run_parts(parts, options).report;
+  CHECK(few.scenario->program.ops.size() < 10);
+  options.iterations_budget.reset();
   const Report report = test::run_parts(parts, options).report;
   CHECK(report.scenario->program.ops.size() == 200);
+  CHECK(few.completion->makespan == report.completion->makespan);
+  CHECK(few.fingerprint == report.fingerprint);
   std::set<Duration> durations;
   for (size_t op = 0; op < report.completion->spans.size(); ++op) {
     const OpSpan& span = report.completion->spans[op].front();
