@@ -185,26 +185,29 @@ std::vector<ValueId> wanted_values(const Expectation& expectation,
   return wanted;
 }
 
-/// Returns the loops around the op, or around the op that makes the value, that a name such as
-/// "l[3].s" names. The outermost comes first. Returns nothing if the name is not of a single
-/// iteration of the program.
+/// Returns the loops around the op, the inner loop or the value that a name such as "l[3].s" names.
+/// The outermost comes first. Returns nothing if the name is not of a single iteration of the
+/// program.
 std::vector<size_t> loops_around(const Program& program, std::string_view name) {
   const std::string in_body = in_any_iteration(name);
   if (in_body == name)
     return {};
-  const auto is_meant = [&](const Op& op) {
-    return op.name == in_body || std::ranges::any_of(op.results, [&](ValueId result) {
-             return program.value(result).name == in_body;
-           });
-  };
-  const auto op = std::ranges::find_if(program.ops, is_meant);
+  const auto is_called = [&](ValueId value) { return program.value(value).name == in_body; };
+  std::optional<size_t> innermost;
+  for (size_t l = 0; l < program.loops.size(); ++l) {
+    const Loop& loop = program.loops[l];
+    for (uint32_t op = loop.ops.begin; op < loop.ops.end; ++op)
+      if (program.ops[op].name == in_body ||
+          std::ranges::any_of(program.ops[op].results, is_called))
+        innermost = l;  // inner loops come later and overwrite this
+  }
+  for (const Loop& loop : program.loops)
+    if (loop.name == in_body ||
+        std::ranges::any_of(loop.carries, [&](const Carry& c) { return is_called(c.result); }))
+      innermost = loop.around;
   std::vector<size_t> loops;
-  if (op == program.ops.end())
-    return loops;
-  const auto at = static_cast<size_t>(op - program.ops.begin());
-  for (size_t l = 0; l < program.loops.size(); ++l)  // outer loops come first
-    if (program.loops[l].ops.has(at))
-      loops.push_back(l);
+  for (std::optional<size_t> l = innermost; l; l = program.loops[*l].around)
+    loops.insert(loops.begin(), *l);
   size_t fits = 0;
   for_each_iteration_in(name, [&](std::string_view loop, int64_t index) {
     if (fits >= loops.size())

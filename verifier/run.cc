@@ -558,7 +558,7 @@ class Run {
       }
     }
     check.message +=
-        fmt::format(" Bounds follow written iterations, and not all can be written: {}.", why_not);
+        fmt::format(" Error bounds need all iterations written, which is not possible: {}.", why_not);
     return check;
   }
 

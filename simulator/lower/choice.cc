@@ -301,8 +301,6 @@ std::vector<size_t> groups_to_time(const SiteFigures& site) {
 
 Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer) {
   const std::vector<size_t> shapes = groups_to_time(site);
-  if (shapes.empty())
-    return {fitting.front(), "a group of one only copies"};
   const auto timed_groups = std::span(shapes).first(std::min(shapes.size(), kMostTimedShapes));
   const std::vector<Untimed> order = in_order(fitting, site, timed_groups, timer);
   auto next = order.begin();
@@ -387,13 +385,14 @@ std::variant<Pick, TypeError> pick_method(const SiteFigures& site,
     return does_not_fit(methods.front(), *misfit_of_any(methods.front(), site, fabric, maker));
   if (is_discarded(site.request.kind, site.request.elements))
     return Pick{fitting.front(), "without elements it is discarded"};
+  if (groups_to_time(site).empty())
+    return Pick{method_of(fitting.front(), 1),
+                site.asked.algorithm ? "asked for" : "a group of one only copies"};
   Pick pick = fitting.size() == 1 ? Pick{fitting.front(),
                                          only_reason(fitting.front(), site, methods, fabric, maker)}
                                   : fastest(fitting, site, timer);
   if (site.asked.algorithm && transport && pick.method.protocol == nullptr)
     pick.because += "; no protocol serves it, so its messages take their links' latency alone";
-  if (groups_to_time(site).empty())
-    pick.method = method_of(pick.method, 1);
   return pick;
 }
 

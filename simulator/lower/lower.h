@@ -71,7 +71,7 @@ Lowered lower_with(std::unique_ptr<const Schedule> schedule, std::string algorit
 // healthy cluster, as on a machine that breaks after the choice. So the schedules stay the same,
 // and executors need not know of faults.
 
-/// These parts of the healthy cluster are replaced by faults in a run.
+/// Faults replace these parts of the healthy cluster in a run.
 struct FaultEffects {
   std::optional<Fabric> fabric;       // if some link changed; links keep their ids
   std::vector<Instant> device_start;  // per logical id; empty: all begin at 0

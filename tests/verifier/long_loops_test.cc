@@ -113,17 +113,18 @@ TEST_CASE("long loops: values that roundings move are compared by a run of all i
   limits.ops = 41;
   const Check undecided = judged(0, limits);
   CHECK(undecided.verdict == Verdict::Undecided);
-  CHECK(undecided.message.find(
-            "; how far their roundings may move them is not computed, since iterations are left "
-            "out. Bounds follow written iterations, and not all can be written: expected at most "
-            "41 ops, got 42 (--limit ops=N allows more).") != std::string::npos);
+  CHECK(
+      undecided.message.find(
+          "; how far their roundings may move them is not computed, since iterations are left "
+          "out. Error bounds need all iterations written, which is not possible: expected at most "
+          "41 ops, got 42 (--limit ops=N allows more).") != std::string::npos);
   // An array takes 16 KiB. The program with regions has 8 values, all iterations have 40 and more.
   RunOptions little;
   little.iterations_budget = 0;
   little.data_budget = Bytes(300 << 10);
   const Check beyond = run(read_scenario("f", text), little).checks.back();
   CHECK(beyond.verdict == Verdict::Undecided);
-  CHECK(beyond.message.find("not all can be written: their values take more than 300 KiB.") !=
+  CHECK(beyond.message.find("which is not possible: their values take more than 300 KiB.") !=
         std::string::npos);
 }
 

@@ -183,7 +183,7 @@ std::optional<Explained> explained_by_first(const Scenario& given, const std::st
                                             const Report& whole, RunOptions options) {
   options.iterations_budget.reset();
   options.slack_budget = 0;
-  constexpr uint64_t kFirstTry = 64;  // iterations by which devices may be apart
+  constexpr uint64_t kFirstTry = 64;  // each later try has 4 times as many further iterations
   for (uint64_t further = 0;; further = further == 0 ? kFirstTry : 4 * further) {
     std::optional<CutLoops> cut = cut_after(given, id, further, options.limits);
     if (!cut || !whole.completion)

@@ -12,6 +12,7 @@
 //     number that would make it fit.
 // The report does not depend on the number of threads.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -119,6 +120,115 @@ std::optional<double> work_per_second(const PlanPoint& point);
 /// Returns the cost of a unit of work, or of a run, for display. It is absent without a price, and
 /// if the point was not timed.
 std::optional<double> cost_of(const PlanPoint& point);
+
+/// Returns the memory that a point may take: that of a device, or less if it is constrained.
+std::optional<Bytes> most_memory(const PointFigures& figures, const PlanConstraints& constraints);
+
+/// A PointTask is a point that is to be worked out.
+struct PointTask {
+  std::string id;
+  std::vector<TemplateValue> values;
+  bool always_timed = false;  // also if it cannot fit
+  std::optional<Improvement> improvement = {};
+};
+
+/// Returns the points of the sweep, in its order, and then the cases.
+std::vector<PointTask> tasks_of(const Plan& plan);
+
+/// Returns the name of the unit: the values, the id of a case, and what else the point's figures
+/// depend on.
+std::string unit_of(const Plan& plan, const PointTask& task);
+
+/// A PointRunner works out the points of a plan, in several threads.
+class PointRunner {
+ public:
+  PointRunner(const Plan& plan, const PlanOptions& options);
+
+  /// Returns the points of the tasks.
+  std::vector<PlanPoint> run(const std::vector<PointTask>& tasks, bool tells_progress = false);
+  PlanPoint run_one(const PointTask& task) { return run({task}).front(); }
+
+ private:
+  RunOptions run_options() const;
+  PlanPoint known_or_new(const PointTask& task, const RunOptions& run) const;
+  PlanPoint point(const PointTask& task, const RunOptions& run) const;
+  /// Refuses a price that cannot be compared with that of the first point.
+  void check_currency(const PlanTerms& terms) const;
+  void judge(const PointTask& task, const RunOptions& run, PlanPoint& made) const;
+  static void refuse(PlanPoint& point, std::string because);
+  static void does_not_fit(PlanPoint& point, double beyond, std::string because);
+  static void check_devices(PlanPoint& point);
+  static void check_memory(const PointFigures& figures, PlanPoint& point);
+  static void check_makespan(Duration makespan, PlanPoint& point);
+
+  const Plan& plan_;
+  const PlanOptions& options_;
+  const std::optional<std::string> first_currency_;
+  const std::shared_ptr<SharedWork> shared_ = shared_work();  // by the threads
+};
+
+/// A PointOrder compares points that have times, by the plan's figures in their order, then by the
+/// others.
+class PointOrder {
+ public:
+  PointOrder(const Plan& plan, const std::vector<PlanPoint>& points)
+      : points_(points), minimized_(plan.minimize()), axes_(plan.minimize()) {
+    for (const PlanAxis axis : {PlanAxis::Makespan, PlanAxis::Devices, PlanAxis::PeakMemory})
+      axes_.push_back(axis);
+  }
+
+  bool is_better(size_t a, size_t b) const { return is_less(a, b, axes_); }
+
+  /// Returns the best point, of equal ones the first. Requires that there is one.
+  size_t best() const {
+    size_t best = 0;
+    for (size_t p = 1; p < points_.size(); ++p)
+      if (is_better(p, best))
+        best = p;
+    return best;
+  }
+
+  bool has_fewer_devices(size_t a, size_t b) const {
+    if (points_[a].devices != points_[b].devices)
+      return points_[a].devices < points_[b].devices;
+    return is_better(a, b);
+  }
+
+  /// Returns the points that no other one dominates, each set of figures once, sorted by them.
+  std::vector<size_t> front(std::vector<size_t> of) const {
+    std::stable_sort(of.begin(), of.end(), [&](size_t a, size_t b) { return is_better(a, b); });
+    std::vector<size_t> front;
+    for (const size_t point : of)
+      if (std::none_of(front.begin(), front.end(),
+                       [&](size_t other) { return is_nowhere_worse(other, point); }))
+        front.push_back(point);
+    return front;
+  }
+
+ private:
+  bool is_less(size_t a, size_t b, const std::vector<PlanAxis>& axes) const {
+    for (const PlanAxis axis : axes) {
+      const double of_a = figure_of(points_[a], axis);
+      const double of_b = figure_of(points_[b], axis);
+      if (of_a != of_b)
+        return of_a < of_b;
+    }
+    return false;
+  }
+
+  bool is_nowhere_worse(size_t a, size_t b) const {
+    return std::all_of(minimized_.begin(), minimized_.end(), [&](PlanAxis axis) {
+      return figure_of(points_[a], axis) <= figure_of(points_[b], axis);
+    });
+  }
+
+  const std::vector<PlanPoint>& points_;
+  const std::vector<PlanAxis>& minimized_;
+  std::vector<PlanAxis> axes_;
+};
+
+/// Throws InputError since all points of the sweep are refused. `first` is the first of them.
+[[noreturn]] void refuse_plan(const Plan& plan, size_t points, const PlanPoint& first);
 
 /// Times the plan. Throws InputError if the plan is wrong, or if all points of
 /// the sweep are refused.

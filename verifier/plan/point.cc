@@ -99,7 +99,7 @@ std::vector<MemoryOfKind> by_kind(const Program& program, std::span<const PlanKi
   return sorted;
 }
 
-/// Returns the patterns that match no argument, in the order of the plan: "weights: \"w_*\"".
+/// Returns the patterns that match no argument, in the order of the plan: "\"w_*\" of weights".
 std::vector<std::string> unmatched(const Program& program, std::span<const PlanKind> kinds) {
   std::vector<std::string> patterns;
   for (const PlanKind& kind : kinds)

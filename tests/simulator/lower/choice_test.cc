@@ -382,6 +382,10 @@ TEST_CASE("choice: without a transport, a broadcast goes along a chain piece by 
 
 TEST_CASE("choice: a group of one copies") {
   CHECK(pick(OpKind::Psum, 1, 8) == "ring: a group of one only copies");
+  // One method fits there, as with others for other kinds.
+  CHECK(ChoiceSite(OpKind::AllGather, ring_fabric(1, kLink), 8).pick() ==
+        "ring: a group of one only copies");
+  CHECK(pick(OpKind::Psend, 1, 8) == "direct: a group of one only copies");
   // Its protocol passes no messages.
   ChoiceSite site(OpKind::Psum, switch_fabric(1, kLink), 8);
   site.transport = slots({"simple"});

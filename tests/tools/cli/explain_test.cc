@@ -217,6 +217,23 @@ TEST_CASE("explain: an early iteration, whatever the trip count") {
     CHECK(explained_of(trips).first == few);
 }
 
+TEST_CASE("explain: a loop in an early iteration, whatever the trip count of the loop around it") {
+  const TemporaryFolder folder;
+  const auto explained_of = [&](int64_t trips) {
+    const std::string text = R"(
+    {"id": "l", "op": "fori_loop", "lower": 0, "upper": )" +
+                             std::to_string(trips) + R"(, "carry": {"h": "alpha"},
+     "body": [{"id": "m", "op": "fori_loop", "lower": 0, "upper": 3, "carry": {"g": "h"},
+               "body": [{"id": "n", "op": "add", "of": ["g", "beta"]}], "yield": {"g": "n"}}],
+     "yield": {"h": "m"}},
+    {"id": "total", "op": "add", "of": ["l.h", "beta"]})";
+    return explained(folder.file(std::to_string(trips) + ".json", scenario(text)), "l[7].m").dump();
+  };
+  const std::string few = explained_of(100);
+  CHECK(few.find("l[7].m[2].n") != std::string::npos);
+  CHECK(explained_of(1'000'000) == few);
+}
+
 TEST_CASE("explain: a program that hangs has no instants, and says so") {
   const Ran run = ran({"run", in_tree("scenarios/two-programs-hang.json"), "--explain", "q1"});
   CHECK(run.outcome == Outcome::Fails);
