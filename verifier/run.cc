@@ -557,8 +557,8 @@ class Run {
         why_not = error.diagnostics().front().message;
       }
     }
-    check.message +=
-        fmt::format(" Error bounds need all iterations written, which is not possible: {}.", why_not);
+    check.message += fmt::format(
+        " Error bounds need all iterations written, which is not possible: {}.", why_not);
     return check;
   }
 
