@@ -423,7 +423,9 @@ std::string largest_text(const Plan& plan, size_t name, const LargestSearch& sea
                     style.bold(shown(search.largest->value)), style.bold(search.largest->point.id),
                     figures_text(search.largest->point, style));
   else
-    text = style.bad(fmt::format("no value of {} fits", plan.names()[name])) + "\n";
+    text = style.bad(fmt::format("no value of {} {}", plan.names()[name],
+                                 search.tried < search.points ? "was found that fits" : "fits")) +
+           "\n";
   if (search.does_not_fit)
     text += fmt::format("  {}  does not fit: {}\n", search.does_not_fit->id,
                         search.does_not_fit->because);

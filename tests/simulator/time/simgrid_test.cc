@@ -92,8 +92,10 @@ FlowSet random_flow_set(uint64_t seed) {
         return random_torus(random);
       case 4:
         return random_nodes(random);
-      default:
-        return fully_connected_fabric(up_to(random, 3, 6), random_link(random)).shared_topology();
+      default: {
+        const LinkFigures link = random_link(random);  // first, whatever the compiler
+        return fully_connected_fabric(up_to(random, 3, 6), link).shared_topology();
+      }
     }
   };
   FlowSet set{Fabric(topology()), {}};

@@ -214,6 +214,19 @@ TEST_CASE("plan: nothing fits") {
   CHECK(ran({"plan", plan, "--find", "largest:n"}).outcome == Outcome::Fails);
 }
 
+TEST_CASE("plan: a search that did not try all points does not say that none fits") {
+  const TemporaryFolder folder;
+  std::string text = summed(R"("constraints": {"peak_memory": {"at_most": "4 KiB"}},)");
+  const std::string values = "[1, 2, 4, 8]";
+  text.replace(text.find(values), values.size(), "[1, 2, 3, 4]");
+  // In each mode it tries the largest value, the least and the next one.
+  CHECK(ran({"plan", folder.file("sums.json", text), "--find", "largest:n"}).out ==
+        "no value of n was found that fits\n"
+        "  n=4,mode=a  does not fit: peak_memory: 12 KiB, 8 KiB more than the 4 KiB allowed\n"
+        "  by bisection, since no constrained figure was seen to fall where n grows: 6 of 8 points "
+        "were tried\n");
+}
+
 TEST_CASE("plan: says if no change would make a point fit, and counts one point as one") {
   const TemporaryFolder folder;
   const std::string plan = folder.file(
