@@ -23,8 +23,8 @@ struct Limits {
   int64_t links = int64_t{1} << 22;    // of a cluster
   int64_t ops = int64_t{1} << 18;      // over all programs of a scenario, and iterations of loops
   int64_t device_ops = int64_t{1} << 25;  // ops times their devices: their times and replica groups
-  /// Of the schedules of all collectives, each once; and of those that are run, in all iterations
-  /// that are timed or computed one by one.
+  /// This limits the steps of all schedules, each counted once. It also limits the steps that are
+  /// run, in all iterations that are timed or computed one by one.
   int64_t steps = int64_t{1} << 32;
   int64_t state = int64_t{2} << 30;   // bytes of memory for what runs at the same time
   int64_t runs = int64_t{1} << 28;    // of ops in iterations that are timed or computed one by one

@@ -156,7 +156,7 @@ RunOfIterations values_of_iterations(const Scenario& given, const std::vector<st
   return result;
 }
 
-/// An Explanation, and the report of the run that it explains.
+/// An Explained has an explanation, and the report of the run that it explains.
 struct Explained {
   std::shared_ptr<const Report> report;
   Explanation explanation;

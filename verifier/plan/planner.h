@@ -252,13 +252,13 @@ PartDone work_out(const Plan& plan, const PlanPart& part, const PlanOptions& opt
 /// Returns the points and cases that the store does not have, by id. Requires a store.
 std::vector<std::string> missing_points(const Plan& plan, PlanStore& store);
 
-/// The largest value of a name with which a point fits.
+/// A Largest is the largest value of a name with which a point fits.
 struct Largest {
   TemplateValue value;
   PlanPoint point;  // the best one with that value
 };
 
-/// The answer to the question for the largest value of a name.
+/// A LargestSearch answers which value of a name is the largest with which a point fits.
 struct LargestSearch {
   std::optional<Largest> largest;  // empty: nothing fits with any value
   /// The point with the next larger value that comes nearest to what is allowed; if nothing fits,
