@@ -156,49 +156,6 @@ RunOfIterations values_of_iterations(const Scenario& given, const std::vector<st
   return result;
 }
 
-/// An Explained has an explanation, and the report of the run that it explains.
-struct Explained {
-  std::shared_ptr<const Report> report;
-  Explanation explanation;
-};
-
-/// Returns the last instant that the explanation shows, but for the end of the program.
-Instant last_shown(const Report& report, const Explanation& explanation) {
-  std::vector<OpId> ops;
-  if (explanation.op)
-    ops.push_back(*explanation.op);
-  for (const ValueLife& life : explanation.lives)
-    if (life.to)
-      ops.push_back(*life.to);
-  Instant last;
-  for (const OpId op : ops)
-    for (const OpSpan& span : report.completion->spans[op.index()])
-      last = std::max(last, span.end);
-  return last;
-}
-
-/// Explains an id of a single iteration by a run of the first iterations, which goes as the whole
-/// one until then. Returns nothing if no such run is within the limits.
-std::optional<Explained> explained_by_first(const Scenario& given, const std::string& id,
-                                            const Report& whole, RunOptions options) {
-  options.iterations_budget.reset();
-  options.slack_budget = 0;
-  constexpr uint64_t kFirstTry = 64;  // each later try has 4 times as many further iterations
-  for (uint64_t further = 0;; further = further == 0 ? kFirstTry : 4 * further) {
-    std::optional<CutLoops> cut = cut_after(given, id, further, options.limits);
-    if (!cut || !whole.completion)
-      return std::nullopt;
-    auto report = std::make_shared<Report>(orrery::run(std::move(cut->scenario), options));
-    if (!report->completion)
-      return std::nullopt;
-    Explanation explanation = explain(*report, id);
-    const bool known = last_shown(*report, explanation) <= known_until(*report, cut->loops);
-    report->completion->makespan = whole.completion->makespan;
-    if (known)
-      return Explained{std::move(report), std::move(explanation)};
-  }
-}
-
 /// The result of a file.
 struct FileResult {
   std::string error;   // what is wrong with the input; empty if it ran
