@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -14,8 +13,8 @@
 #include "models/base/compiler.h"
 #include "models/base/diagnostics.h"
 #include "models/program/iteration_name.h"
-#include "models/program/kept_iterations.h"
 #include "models/program/loops.h"
+#include "models/program/shown_iterations.h"
 #include "models/scenario/quantity_text.h"
 #include "models/scenario/reader.h"
 #include "models/scenario/writer.h"
@@ -39,17 +38,6 @@ Count with_all_iterations(const Program& program) {
       count.device_ops += UInt128{times[op.index()]} * thread.devices.size();
     }
   return count;
-}
-
-/// Returns the names of loops that are written in several parts, since some of their iterations are
-/// named.
-std::set<std::string_view> in_parts(const Program& program) {
-  std::set<std::string_view> seen;
-  std::set<std::string_view> parts;
-  for (const WrittenLoop& loop : program.written_loops)
-    if (!seen.insert(loop.name).second)
-      parts.insert(loop.name);
-  return parts;
 }
 
 /// Returns whether the program has ragged exchanges, whose tables are found in written iterations.
@@ -346,7 +334,7 @@ std::optional<CutLoops> cut_after(const Scenario& given, std::string_view name, 
       named = index;
   });
   // So many iterations later, nothing is left of the iteration but what later iterations have too.
-  const uint64_t least = repeating_iterations(given.program)[around.front()].first;
+  const uint64_t least = recurrences(given.program)[around.front()].first();
   const auto trips_left = static_cast<uint64_t>(outermost.upper - *named - 1);
   if (std::max(least, further) >= trips_left)
     return std::nullopt;
@@ -385,7 +373,9 @@ Instant known_until(const Report& report, const std::vector<std::string>& loops)
 }
 
 std::string shown_label(const Program& program, uint64_t budget) {
-  const std::string_view named = in_parts(program).empty() ? "" : ", and those that are named,";
+  const bool are_named =
+      std::ranges::any_of(program.loops, [](const Loop& loop) { return !loop.exits.empty(); });
+  const std::string_view named = are_named ? ", and those that are named," : "";
   return fmt::format(
       "loops: only the first and the last iterations{} are shown ({} ops on devices "
       "in all, and the budget is {})",

@@ -99,7 +99,7 @@ uint64_t device_ops_with_all_iterations(const Program& program);
 /// "".
 std::string beyond_limits(const Program& program, const Limits& limits);
 
-/// Returns the label of a program that leaves out iterations: which ones it shows, and why.
+/// Returns the label of a program with regions some of whose iterations are shown: which, and why.
 std::string shown_label(const Program& program, uint64_t budget);
 
 /// Returns the labels of iterations that were added up instead of run, one per loop of the program

@@ -218,8 +218,7 @@ class Run {
     label(labels_of_reshards(program_));
     label(labels_of_connections(scenario_, report_.memory));
     if (leaves_out_ && tables_.agree)
-      label(labels_of_loops(*to_run_.given, scenario_, *options_.iterations_budget,
-                            report_.completion));
+      label(labels_of_loops(*to_run_.given, *options_.iterations_budget, report_.completion));
   }
 
   void check_statically() {

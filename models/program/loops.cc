@@ -67,49 +67,39 @@ std::vector<uint64_t> repetitions(const Program& program) {
     for (uint32_t op = loop.ops.begin; op < loop.ops.end; ++op)
       times[op] = product(times[op], static_cast<uint64_t>(loop.upper - loop.lower));
   for (const WrittenLoop& loop : program.written_loops)
-    for (uint32_t op = loop.repeated_ops().begin; op < loop.repeated_ops().end; ++op)
-      times[op] = product(times[op], loop.repeats() + 1);
+    for (const LoopIteration& iteration : loop.written)
+      for (uint32_t op = iteration.ops.begin; iteration.copies > 0 && op < iteration.ops.end; ++op)
+        times[op] = product(times[op], iteration.copies + 1);
   return times;
 }
 
-std::vector<std::vector<size_t>> repeated_in(const Program& program) {
-  std::vector<std::vector<size_t>> loops(program.ops.size());
+std::vector<std::vector<Gap>> gaps_with_copies(const Program& program) {
+  std::vector<std::vector<Gap>> gaps(program.ops.size());
   for (size_t l = 0; l < program.written_loops.size(); ++l) {
     const WrittenLoop& loop = program.written_loops[l];
-    for (uint32_t op = loop.repeated_ops().begin;
-         loop.left_out() > 0 && op < loop.repeated_ops().end; ++op)
-      loops[op].push_back(l);
+    for (size_t behind = 1; behind < loop.written.size(); ++behind) {
+      if (loop.left_out_before(behind) == 0)
+        continue;
+      for (size_t w = behind - loop.period; w < behind; ++w)
+        for (uint32_t op = loop.written[w].ops.begin; op < loop.written[w].ops.end; ++op)
+          gaps[op].push_back({l, behind});
+    }
   }
-  return loops;
-}
-
-bool loops_meet_in_step(const Program& program) {
-  const std::vector<std::vector<size_t>> loops_of = repeated_in(program);
-  const auto in_step = [&](size_t one, size_t other) {
-    const WrittenLoop& a = program.written_loops[one];
-    const WrittenLoop& b = program.written_loops[other];
-    return a.lower == b.lower && a.upper == b.upper && a.kept_last == b.kept_last &&
-           a.period == b.period && a.written.size() == b.written.size();
-  };
-  return std::ranges::all_of(program.sites, [&](const Site& site) {
-    const std::vector<size_t>& first = loops_of[site.ops.front().index()];
-    return std::ranges::all_of(site.ops, [&](OpId op) {
-      return std::ranges::equal(first, loops_of[op.index()], in_step);
-    });
-  });
+  return gaps;
 }
 
 bool has_long_loops(const Program& program) {
-  return std::any_of(program.written_loops.begin(), program.written_loops.end(),
-                     [](const WrittenLoop& loop) { return loop.kept_last > 0; });
+  return std::ranges::any_of(program.written_loops, [](const WrittenLoop& loop) {
+    return loop.left_out() > 0 || !std::ranges::all_of(loop.written, &LoopIteration::is_shown);
+  });
 }
 
 std::vector<bool> shown_when_shortened(const Program& program) {
   std::vector<bool> shown(program.ops.size(), true);
   for (const WrittenLoop& loop : program.written_loops)
-    for (size_t w = loop.kept_first; loop.kept_last > 0 && w < loop.kept_last_begin(); ++w)
-      std::fill(shown.begin() + loop.written[w].ops.begin, shown.begin() + loop.written[w].ops.end,
-                false);
+    for (const LoopIteration& iteration : loop.written)
+      if (!iteration.is_shown)
+        std::fill(shown.begin() + iteration.ops.begin, shown.begin() + iteration.ops.end, false);
   return shown;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // These functions say what follows from a program's loops: the order of ops and regions, how often
-// ops run, whether loops that meet fit together, and which iterations a program shows.
+// ops run, and which iterations a program shows.
 
 #include <cstdint>
 #include <optional>
@@ -43,13 +43,16 @@ std::vector<std::optional<size_t>> bodies_of_values(const Program& program);
 /// and no repeated iteration, and at most 2^63 - 1.
 std::vector<uint64_t> repetitions(const Program& program);
 
-/// Returns the loops that leave out copies of each op's iteration. There is one list per op, with
-/// inner loops first.
-std::vector<std::vector<size_t>> repeated_in(const Program& program);
+/// A Gap is where iterations of a written loop are left out.
+struct Gap {
+  size_t loop = 0;    // among the written ones
+  size_t behind = 0;  // the first iteration behind the gap, by index in `written`
+  friend auto operator<=>(const Gap&, const Gap&) = default;
+};
 
-/// Returns whether loops that meet at sites have the same iterations, and leave out the same ones.
-/// Only such a program may leave out iterations.
-bool loops_meet_in_step(const Program& program);
+/// Returns the gaps that have copies of the iterations around each op. There is one list per op,
+/// with inner loops first.
+std::vector<std::vector<Gap>> gaps_with_copies(const Program& program);
 
 // The results below do not depend on whether iterations are left out. They say what a program shows
 // if it leaves out all that it may, and which ops are iterations of the same op.

@@ -89,20 +89,21 @@ struct LoopIteration {
   IdRange ops;              // consecutive in the issue order of the loop's thread too
   IdRange values;
   IdRange buffers;
+  bool is_shown = true;  // also in the shortened program
+  uint64_t copies = 0;   // how many iterations that are left out are copies of it
 };
 
 /// A WrittenLoop is a loop whose iterations are written. A loop of few iterations has them all. A
-/// loop of many iterations has the first ones and the last ones. Iterations between may be left
-/// out, in whole periods. Each of these is a copy of one of the last `period` iterations. If that
-/// one reads a value k iterations back, the copy reads the value k iterations before itself. For
-/// example, a loop of 1,000,000 trips with `kept_first` 3, `kept_last` 2 and `period` 1 has the
-/// iterations 0, 1, 2, 999,998 and 999,999. The 999,995 others are copies of 999,999, which may
-/// read values of 999,998. So iteration 5,000 reads those of 4,999.
+/// loop of many iterations has the first ones, the last ones, and those that are named. Others may
+/// be left out, in whole periods. Each of these is a copy of one of the last `period` iterations
+/// before them. If that one reads a value k iterations back, the copy reads the value k iterations
+/// before itself. For example, a loop of 1,000,000 trips with period 1 and reach 1 has the
+/// iterations 0, 1, 2, 999,998 and 999,999. The 999,995 others are copies of iteration 2, which
+/// reads values of iteration 1. So iteration 5,000 reads those of 4,999.
 ///
 /// The period is 1, or the number of iterations after which carries that change places are back. So
 /// the memory of a program does not grow with the trips. A program that leaves out all that it may
-/// is called shortened. If single iterations of a loop are named, they are kept. Then the loop is
-/// in parts, each a WrittenLoop of that name.
+/// is called shortened (shown_iterations.h).
 struct WrittenLoop {
   std::string name;  // "l", "outer[0].l"
   ThreadId thread;
@@ -110,29 +111,18 @@ struct WrittenLoop {
   int64_t upper = 0;                   // one past the last
   bool has_index = false;              // the first op of an iteration is the constant index
   std::vector<LoopIteration> written;  // ascending; at least one
-  /// If `kept_last` is 0, every iteration is written. Otherwise the iterations from number
-  /// `kept_first` (counted from 0) to before the last `kept_last` repeat, and may be left out. Each
-  /// of these, and each of the last ones, is a copy of the iteration `period` before or after it. A
-  /// copy has the same ops and types. In the loop it reads values of at most the reach() iterations
-  /// before it, or of the first iteration if the body names that.
-  uint32_t kept_first = 0;
-  uint32_t kept_last = 0;
-  uint32_t period = 1;  // at most `kept_last`, where that is not 0
+  uint32_t reach = 1;                  // how many iterations back an iteration may read
+  uint32_t period = 1;
 
   uint64_t trips() const { return static_cast<uint64_t>(upper) - static_cast<uint64_t>(lower); }
   uint64_t left_out() const { return trips() - written.size(); }
   const LoopIteration& last() const { return written.back(); }
-  /// Returns how many iterations back an iteration may read. Requires that `kept_last` is not 0.
-  /// `kept_first` is greater.
-  uint32_t reach() const { return kept_last - period; }
-  /// Returns the index in `written` of the first of the last `kept_last` iterations.
-  size_t kept_last_begin() const { return written.size() - kept_last; }
-  /// Returns the ops of the last `period` iterations. The iterations left out are copies of these.
-  IdRange repeated_ops() const {
-    return {written[written.size() - period].ops.begin, last().ops.end};
+  /// Returns how many iterations are left out before the written one at this index.
+  uint64_t left_out_before(size_t w) const {
+    return w == 0 ? 0
+                  : static_cast<uint64_t>(written[w].index) -
+                        static_cast<uint64_t>(written[w - 1].index) - 1;
   }
-  /// Returns how many iterations left out are copies of each of the last `period` iterations.
-  uint64_t repeats() const { return left_out() / period; }
 };
 
 /// A Thread is a set of devices that issue the same ops in the same order. An SPMD program is

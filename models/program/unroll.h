@@ -7,8 +7,8 @@
 // at sites of its own.
 //
 // Once an iteration begins as an earlier one did, the later ones repeat with that period. Whole
-// periods between the first and the last are then left out. An iteration is kept if an exit reads a
-// value of it. The loop is then written in parts, one after the other (kept_iterations.h).
+// periods between the first and the last are then left out (shown_iterations.h). An iteration is
+// always written if an exit reads a value of it.
 
 #include <cstdint>
 #include <optional>

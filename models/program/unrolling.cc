@@ -11,8 +11,8 @@
 #include "models/base/check.h"
 #include "models/program/iteration_name.h"
 #include "models/program/iterations.h"
-#include "models/program/kept_iterations.h"
 #include "models/program/loops.h"
+#include "models/program/shown_iterations.h"
 #include "models/program/sides.h"
 #include "models/program/unroll.h"
 
@@ -23,11 +23,11 @@ namespace {
 /// An Unrolling writes a program once. It stops after an error.
 class Unrolling {
  public:
-  Unrolling(const Program& program, LongLoops long_loops, const KeptIterations& kept,
+  Unrolling(const Program& program, LongLoops long_loops, const std::vector<ShownIterations>& shown,
             const SiteRequests& requests, AllowedSize allowed, Diagnostics diagnostics)
       : from_(program),
         long_loops_(long_loops),
-        kept_(kept),
+        shown_(shown),
         requests_(requests),
         allowed_(allowed),
         diagnostics_(std::move(diagnostics)),
@@ -74,7 +74,7 @@ class Unrolling {
         to_.other_names.emplace(name, now(value));
     written_ = true;
     to_.sites = sites_.finish();
-    if (leaves_out_ && diagnostics_.empty() && (!loops_meet_in_step(to_) || misses_left_out()))
+    if (leaves_out_ && diagnostics_.empty() && misses_left_out())
       diagnostics_.add("the loops that meet have different iterations");
   }
 
@@ -296,9 +296,9 @@ class Unrolling {
   /// Returns the iteration that is being written, counted through all loops around it.
   uint64_t run_of_now() const {
     uint64_t run = 0;
-    for (const IterationOf& each : iterations_)
-      run = run * static_cast<uint64_t>(each.upper - each.lower) +
-            static_cast<uint64_t>(*each.index - each.lower);
+    for (const size_t l : loops_around_)
+      run = run * static_cast<uint64_t>(from_.loops[l].upper - from_.loops[l].lower) +
+            static_cast<uint64_t>(*index_[l] - from_.loops[l].lower);
     return run;
   }
 
@@ -320,21 +320,41 @@ class Unrolling {
     set(id, ValueId(to_.values.size() - 1));
   }
 
-  /// Writes a loop, in parts. Returns false after an error.
+  /// Writes a loop. Returns false after an error.
   bool write_loop(size_t l) {
     const Loop& loop = from_.loops[l];
     const size_t ops = to_.ops.size();
     std::vector<ValueId> carried;
     for (const Carry& carry : loop.carries)
       carried.push_back(now(carry.initial));
-    int64_t lower = loop.lower;
-    for (const int64_t end : kept_.ends(iterations_, loop.lower, loop.upper)) {
-      if (!write_part(l, lower, end, carried))
-        return false;
-      lower = end;
+    WrittenLoop made;
+    made.name = renamed(loop.name);
+    made.thread = ThreadId(to_.threads.size() - 1);
+    made.lower = loop.lower;
+    made.upper = loop.upper;
+    made.has_index = loop.index.has_value();
+    made.reach = shown_[l].recurrence.reach;
+    made.period = shown_[l].recurrence.period;
+    int64_t next = loop.lower;
+    for (const ShownRange& range : shown_[l].ranges) {
+      // Iterations without ops are always left out, since they only take time.
+      if (next < range.begin &&
+          (long_loops_ == LongLoops::LeftOut || made.last().ops.size() == 0)) {
+        leaves_out_ = true;
+        next = range.begin;
+      }
+      for (; next < range.end; ++next) {
+        made.written.push_back(iteration(made.name, next));
+        made.written.back().is_shown = range.begin <= next;
+        made.written.back().copies = long_loops_ == LongLoops::LeftOut ? range.copies : 0;
+        if (!grow(l) || !write_iteration(l, made.written.back(), carried)) {
+          explain_size(l, made.written.size() - 1);
+          return false;
+        }
+      }
     }
     if (to_.ops.size() == ops)
-      to_.empty_loops.push_back(renamed(loop.name));
+      to_.empty_loops.push_back(made.name);
     for (size_t c = 0; c < carried.size(); ++c) {
       const ValueId result = loop.carries[c].result;
       set(result, carried[c]);
@@ -343,45 +363,23 @@ class Unrolling {
       for (auto name = begin; name != past; ++name)
         to_.other_names.emplace(renamed(name->second), carried[c]);
     }
-    return true;
-  }
-
-  /// Writes iterations [lower, upper) as a loop of its own. `carried` has the initial values, and
-  /// gets the final ones. Returns false after an error.
-  bool write_part(size_t l, int64_t lower, int64_t upper, std::vector<ValueId>& carried) {
-    const Loop& loop = from_.loops[l];
-    WrittenLoop made;
-    made.name = renamed(loop.name);
-    made.thread = ThreadId(to_.threads.size() - 1);
-    made.lower = lower;
-    made.upper = upper;
-    made.has_index = loop.index.has_value();
-    const WrittenIterations& repeating = kept_.repeating(l);
-    repeating.set_in(made);
-    for (int64_t i = lower; i < upper; ++i) {
-      // Iterations without ops are always left out, since they only take time.
-      if (made.kept_last > 0 && made.written.size() == made.kept_first &&
-          (long_loops_ == LongLoops::LeftOut || made.last().ops.size() == 0)) {
-        leaves_out_ = true;
-        i = upper - made.kept_last;
-      }
-      made.written.push_back(iteration(made.name, i));
-      if (!grow(l) || !write_iteration(l, made.written.back(), carried)) {
-        // A value that an iteration makes has left the last carry after as many iterations as there
-        // are carries. Only rings can put off the repetition further.
-        const size_t written = made.written.size() - 1;
-        if (over_size_ && written > loop.carries.size() + 1 &&
-            written < repeating.first - repeating.reach)
-          diagnostics_.add(origin_of(loop.name, loop.origin),
-                           fmt::format("fori_loop: iterations are left out once the carries, which "
-                                       "go round, are all back, and after {} they are not",
-                                       written));
-        return false;
-      }
-    }
     if (!made.written.empty() && made.last().ops.size() > 0)
       to_.written_loops.push_back(std::move(made));
     return true;
+  }
+
+  /// Adds why so many iterations of the loop are written, if the size is not allowed. A value that
+  /// an iteration makes has left the last carry after as many iterations as there are carries. Only
+  /// rings can put off the repetition further.
+  void explain_size(size_t l, size_t written) {
+    const Loop& loop = from_.loops[l];
+    const Recurrence& recurrence = shown_[l].recurrence;
+    if (over_size_ && written > loop.carries.size() + 1 &&
+        written < recurrence.first() - recurrence.reach)
+      diagnostics_.add(origin_of(loop.name, loop.origin),
+                       fmt::format("fori_loop: iterations are left out once the carries, which "
+                                   "go round, are all back, and after {} they are not",
+                                   written));
   }
 
   LoopIteration iteration(const std::string& loop, int64_t index) const {
@@ -414,7 +412,6 @@ class Unrolling {
     const Diagnostics::Note note(diagnostics_, fmt::format(" (in {})", made.name));
     around_.push_back({any_iteration(loop.name), made.name, made.site_suffix});
     loops_around_.push_back(l);
-    iterations_.push_back({loop.lower, loop.upper, made.index});
     index_[l] = made.index;
     made.ops.begin = static_cast<uint32_t>(to_.ops.size());
     made.values.begin = static_cast<uint32_t>(to_.values.size());
@@ -428,7 +425,6 @@ class Unrolling {
     made.values.end = static_cast<uint32_t>(to_.values.size());
     made.buffers.end = static_cast<uint32_t>(to_.buffers.size());
     index_[l].reset();
-    iterations_.pop_back();
     loops_around_.pop_back();
     around_.pop_back();
     return written && diagnostics_.empty();
@@ -436,7 +432,7 @@ class Unrolling {
 
   const Program& from_;
   const LongLoops long_loops_;
-  const KeptIterations& kept_;
+  const std::vector<ShownIterations>& shown_;  // per loop
   const SiteRequests& requests_;
   const AllowedSize allowed_;
   Diagnostics diagnostics_;
@@ -454,7 +450,6 @@ class Unrolling {
   std::vector<std::optional<int64_t>> index_;  // per loop that is being written: the present index
   std::vector<Around> around_;
   std::vector<size_t> loops_around_;
-  IterationsAround iterations_;
   WrittenSize size_;
   bool leaves_out_ = false;
   std::optional<Diagnostic> over_size_;
@@ -467,17 +462,17 @@ std::optional<Unrolled> unrolled(const Program& program, LongLoops long_loops,
                                  const SiteRequests& requests, AllowedSize allowed,
                                  Diagnostics& diagnostics) {
   ORRERY_CHECK(diagnostics.empty(), "a program with errors has no iterations");
-  const KeptIterations kept(program);
+  const std::vector<ShownIterations> shown = shown_iterations(program);
   // Most errors are found sooner with iterations left out. Only errors that this may have caused
   // need all iterations.
-  Unrolling some(program, LongLoops::LeftOut, kept, requests, allowed,
+  Unrolling some(program, LongLoops::LeftOut, shown, requests, allowed,
                  Diagnostics(diagnostics.file()));
   some.run();
   std::optional<Unrolled> made = some.take();
   diagnostics = some.diagnostics();
   if (!some.leaves_out() || (made ? long_loops == LongLoops::LeftOut : !some.may_blame_left_out()))
     return made;
-  Unrolling all(program, LongLoops::WrittenOut, kept, requests, allowed,
+  Unrolling all(program, LongLoops::WrittenOut, shown, requests, allowed,
                 Diagnostics(diagnostics.file()));
   all.run();
   if (all.over_size() && !made)

@@ -347,11 +347,9 @@ std::optional<Program> straightened(const Program& program, int64_t most_ops, st
   }
   Program straight =
       program.loops.empty() ? program : unrolled(program, LongLoops::WrittenOut).program;
-  for (WrittenLoop& loop : straight.written_loops) {
-    loop.kept_first = 0;
-    loop.kept_last = 0;
-    loop.period = 1;
-  }
+  for (WrittenLoop& loop : straight.written_loops)
+    for (LoopIteration& iteration : loop.written)
+      iteration.is_shown = true;
   return straight;
 }
 

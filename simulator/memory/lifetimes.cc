@@ -20,13 +20,13 @@ class Ledger {
  public:
   Ledger(const Program& program, const Lowered& lowered, const HeldList& list,
          const MemoryPolicy& policy, const std::vector<bool>& argument,
-         const std::vector<std::vector<size_t>>& repeated_in)
+         const std::vector<std::vector<Gap>>& gaps)
       : program_(program),
         lowered_(lowered),
         thread_(list.thread ? program.thread(*list.thread) : kNoThread),
         policy_(policy),
         argument_(argument),
-        repeated_in_(repeated_in),
+        gaps_(gaps),
         end_(static_cast<int64_t>(thread_.issue_order.size())),
         ends_(list.thread ? ends_of_use(lowered.tapes[list.thread->index()])
                           : std::vector<uint32_t>()),
@@ -166,16 +166,16 @@ class Ledger {
     }
   }
 
-  /// Memory that left-out iterations of `loops` hold: `copies` of a buffer or of an op's scratch.
-  /// It is named by the buffer of the last iterations.
+  /// Memory that iterations left out hold: `copies` of a buffer or of an op's scratch. It is named
+  /// by the buffer of the last iterations before the gaps.
   struct Leak {
-    std::vector<size_t> loops;  // inner ones first
+    std::vector<Gap> gaps;  // of inner loops first
     std::optional<BufferId> buffer;
     int64_t copies = 1;
 
-    /// Leaks are equal if buffer and loops are, since several iterations may hold one buffer.
+    /// Leaks are equal if buffer and gaps are, since several iterations may hold one buffer.
     friend bool operator<(const Leak& a, const Leak& b) {
-      return std::tie(a.buffer, a.loops) < std::tie(b.buffer, b.loops);
+      return std::tie(a.buffer, a.gaps) < std::tie(b.buffer, b.gaps);
     }
   };
 
@@ -183,15 +183,15 @@ class Ledger {
   /// collective that they start.
   void add_leaks() {
     std::set<Leak> leaks;
-    for (int64_t p = 0; p < end_ && !repeated_in_.empty(); ++p) {
+    for (int64_t p = 0; p < end_ && !gaps_.empty(); ++p) {
       if (ends_[static_cast<size_t>(p)] < end_)
         continue;
       const Op& op = op_at(p);
-      const std::vector<size_t>& loops = repeated_in_[id_at(p).index()];
+      const std::vector<Gap>& gaps = gaps_[id_at(p).index()];
       for (const std::vector<ValueId>* values : {&op.operands, &op.results})
         for (const ValueId value : *values)
-          leaks.merge(leaks_of(loops, buffer_of(value)));
-      for (const Leak& leak : leaks_of(loops, std::nullopt))
+          leaks.merge(leaks_of(gaps, buffer_of(value)));
+      for (const Leak& leak : leaks_of(gaps, std::nullopt))
         hold(leak, op.name, scratch_of_collective(id_at(p)));
     }
     for (const Leak& leak : leaks)
@@ -200,37 +200,39 @@ class Ledger {
              program_.buffer(*leak.buffer).size);
   }
 
-  /// Returns the leaks of a buffer that an op in the last period of these loops uses, or, without a
-  /// buffer, those of the op's scratch. A left-out iteration of an outer loop has all iterations of
-  /// an inner one, shown or left out.
-  std::set<Leak> leaks_of(const std::vector<size_t>& loops, std::optional<BufferId> buffer) const {
+  /// Returns the leaks of a buffer that an op uses whose iterations have copies in these gaps, or,
+  /// without a buffer, those of the op's scratch. A left-out iteration of an outer loop has all
+  /// iterations of an inner one, shown or left out.
+  std::set<Leak> leaks_of(const std::vector<Gap>& gaps, std::optional<BufferId> buffer) const {
     std::vector<Leak> held = {{{}, buffer, 1}};
-    for (const size_t l : loops) {
-      const WrittenLoop& loop = program_.written_loops[l];
+    for (const Gap& gap : gaps) {
+      const uint64_t copies = program_.written_loops[gap.loop].written[gap.behind - 1].copies;
       const size_t inside = held.size();
       for (size_t i = 0; i < inside; ++i) {
         Leak more = held[i];
-        if (more.buffer && !move_to_last(loop, *more.buffer))
+        if (more.buffer && !move_to_last(gap, *more.buffer))
           continue;
-        more.loops.push_back(l);
-        more.copies = checked_multiply(more.copies, checked_narrow(Int128{loop.repeats()}));
+        more.gaps.push_back(gap);
+        more.copies = checked_multiply(more.copies, checked_narrow(Int128{copies}));
         held.push_back(std::move(more));
       }
     }
     return {held.begin() + 1, held.end()};
   }
 
-  /// Replaces the buffer by the corresponding one of the loop's last period. Returns false if none
-  /// of the loop's last iterations made the buffer, so that not each iteration has its own.
-  static bool move_to_last(const WrittenLoop& loop, BufferId& buffer) {
-    const auto last = loop.written.begin() + static_cast<ptrdiff_t>(loop.kept_last_begin());
-    const auto made = std::find_if(last, loop.written.end(), [&](const LoopIteration& each) {
-      return each.buffers.has(buffer.index());
-    });
-    if (made == loop.written.end())
+  /// Replaces the buffer by the corresponding one of the last period before the gap. Returns false
+  /// if none of the iterations that these may read made the buffer, so that not each iteration has
+  /// its own.
+  bool move_to_last(const Gap& gap, BufferId& buffer) const {
+    const WrittenLoop& loop = program_.written_loops[gap.loop];
+    const auto behind = loop.written.begin() + static_cast<ptrdiff_t>(gap.behind);
+    const auto made =
+        std::find_if(behind - loop.period - loop.reach, behind,
+                     [&](const LoopIteration& each) { return each.buffers.has(buffer.index()); });
+    if (made == behind)
       return false;
-    const auto after = (loop.written.end() - made - 1) % ptrdiff_t{loop.period};
-    const LoopIteration& like_it = *(loop.written.end() - 1 - after);
+    const auto after = (behind - made - 1) % ptrdiff_t{loop.period};
+    const LoopIteration& like_it = *(behind - 1 - after);
     buffer = BufferId(like_it.buffers.begin + (buffer.index() - made->buffers.begin));
     return true;
   }
@@ -238,8 +240,8 @@ class Ledger {
   void hold(const Leak& leak, const std::string& name, Bytes size) {
     if (size == Bytes())
       return;
-    const WrittenLoop& outermost = program_.written_loops[leak.loops.back()];
-    const OpId from(outermost.written[outermost.kept_last_begin()].ops.begin);
+    const Gap& outermost = leak.gaps.back();
+    const OpId from(program_.written_loops[outermost.loop].written[outermost.behind].ops.begin);
     const auto at = std::lower_bound(thread_.issue_order.begin(), thread_.issue_order.end(), from);
     Lifetime& lifetime = lifetimes_.emplace_back();
     lifetime.name = name + " of the iterations left out";
@@ -329,8 +331,8 @@ class Ledger {
   const Lowered& lowered_;
   const Thread& thread_;
   const MemoryPolicy& policy_;
-  const std::vector<bool>& argument_;                    // per buffer
-  const std::vector<std::vector<size_t>>& repeated_in_;  // per op; empty where all are written
+  const std::vector<bool>& argument_;          // per buffer
+  const std::vector<std::vector<Gap>>& gaps_;  // per op; empty where all are written
   int64_t end_;
   const std::vector<uint32_t> ends_;  // per position
   const HeldList& list_;
@@ -353,7 +355,7 @@ Lifetimes::Lifetimes(const Program& program, const Lowered& lowered, const Memor
   for (const Argument& argument : program.arguments)
     argument_[program.value(argument.value).buffer.index()] = true;
   if (leaves_out_iterations(program))
-    repeated_in_ = repeated_in(program);
+    gaps_ = gaps_with_copies(program);
   for (size_t t = 0; t < program.threads.size(); ++t)
     for (const OpId op : program.threads[t].issue_order)
       for (const ValueId value : program.op(op).donated)
@@ -395,7 +397,7 @@ std::vector<std::vector<ValueId>> Lifetimes::held_arguments(
 }
 
 std::vector<Lifetime> Lifetimes::of(const HeldList& list) const {
-  return Ledger(program_, lowered_, list, policy_, argument_, repeated_in_).lifetimes();
+  return Ledger(program_, lowered_, list, policy_, argument_, gaps_).lifetimes();
 }
 
 }  // namespace orrery

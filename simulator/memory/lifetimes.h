@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "models/program/loops.h"
 #include "models/program/program.h"
 #include "models/scenario/scenario.h"
 #include "simulator/memory/profile.h"
@@ -82,7 +83,7 @@ class Lifetimes {
   const MemoryPolicy& policy_;
   std::map<BufferId, std::vector<ThreadId>> donors_;  // the threads that donate a buffer
   std::vector<bool> argument_;                        // per buffer: whether it is an argument's
-  std::vector<std::vector<size_t>> repeated_in_;  // per op; empty where no iterations are left out
+  std::vector<std::vector<Gap>> gaps_;  // per op; empty where no iterations are left out
 };
 
 }  // namespace orrery

@@ -148,6 +148,37 @@ TEST_CASE("memory: what a long loop leaks counts for each iteration") {
   CHECK(peak(own, LongLoops::LeftOut) == Bytes(256 + 1000 * 512));
 }
 
+TEST_CASE("memory: what is done of one iteration alone, all others leak") {
+  // The sum that is done is held to its "done", which is the last op.
+  for (const std::string_view done :
+       {"l.f", "l[0].s", "l[1].s", "l[2].s", "l[500].s", "l[998].s"}) {
+    CAPTURE(done);
+    const std::string program = fmt::format(
+        R"([{{"id": "s", "op": "psum_start", "of": "a", "axis_name": "x"}},
+{{"id": "l", "op": "fori_loop", "lower": 0, "upper": 1000, "carry": {{"f": "s"}},
+"body": [{{"id": "s", "op": "psum_start", "of": "a", "axis_name": "x"}}], "yield": {{"f": "s"}}}},
+{{"id": "z", "op": "done", "of": "{}"}}])",
+        done);
+    CHECK(peak(program, LongLoops::LeftOut) == Bytes(256 + 1001 * 256));
+    CHECK(peak(program, LongLoops::WrittenOut) == Bytes(256 + 1001 * 256));
+  }
+}
+
+TEST_CASE("memory: what is done of one iteration alone of loops in loops, all others leak") {
+  for (const std::string_view done : {"l[0].m[0].s", "l[20].m[30].s", "l[39].m[59].s"}) {
+    CAPTURE(done);
+    const std::string program = fmt::format(
+        R"([{{"id": "l", "op": "fori_loop", "lower": 0, "upper": 40, "body": [
+{{"id": "y", "op": "add", "of": ["a", "a"]}},
+{{"id": "m", "op": "fori_loop", "lower": 0, "upper": 60, "body": [
+{{"id": "s", "op": "psum_start", "of": "y", "axis_name": "x"}}]}}]}},
+{{"id": "z", "op": "done", "of": "{}"}}])",
+        done);
+    CHECK(peak(program, LongLoops::LeftOut) == Bytes(256 + 40 * 256 + 40 * 60 * 256));
+    CHECK(peak(program, LongLoops::WrittenOut) == Bytes(256 + 40 * 256 + 40 * 60 * 256));
+  }
+}
+
 TEST_CASE("memory: a loop in a loop leaks what each of its runs makes") {
   // The outer loop makes "y", which is held once for each of its iterations.
   const std::string nested = R"([{"id": "o", "op": "fori_loop", "lower": 0, "upper": 30, "body": [

@@ -158,10 +158,11 @@ std::string show_program(const ShowCommand& command, const Style& style) {
     for (const OpId id : thread.issue_order) {
       const Op& op = program.op(id);
       for (const WrittenLoop& loop : program.written_loops)
-        if (loop.left_out() > 0 && loop.written[loop.kept_last_begin()].ops.begin == id.index())
-          ops.note(style.dim(fmt::format("{}: {} iterations like the last{} are not shown",
-                                         loop.name, loop.left_out(),
-                                         loop.period == 1 ? "" : fmt::format(" {}", loop.period))));
+        for (size_t w = 1; w < loop.written.size(); ++w)
+          if (loop.left_out_before(w) > 0 && loop.written[w].ops.begin == id.index())
+            ops.note(style.dim(fmt::format(
+                "{}: {} iterations like the last{} are not shown", loop.name,
+                loop.left_out_before(w), loop.period == 1 ? "" : fmt::format(" {}", loop.period))));
       std::string types;
       for (const ValueId result : op.results)
         types += (types.empty() ? "" : ", ") + text(program.value(result).type, program.mesh);

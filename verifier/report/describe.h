@@ -49,8 +49,7 @@ std::vector<std::string> labels_of_arrays(const Scenario& scenario);
 /// Returns labels of a run that leaves out iterations: the figures that it lacks, and the
 /// iterations that it added up. `given` has all loops as regions; `iterations_budget` is that of
 /// the run (RunOptions).
-std::vector<std::string> labels_of_loops(const Scenario& given, const Scenario& scenario,
-                                         uint64_t iterations_budget,
+std::vector<std::string> labels_of_loops(const Scenario& given, uint64_t iterations_budget,
                                          const std::optional<Completion>& completion);
 
 /// Returns the rows of reshards. Requires the report's memory, and the rows of ops.

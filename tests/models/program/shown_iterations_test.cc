@@ -1,8 +1,9 @@
 // Tests which iterations of a loop may be left out, which follows from the region: they repeat
 // earlier iterations.
 
-#include "models/program/kept_iterations.h"
+#include "models/program/shown_iterations.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -26,11 +27,11 @@ using test::RandomLoops;
 
 /// Returns "first reach period" of the first loop.
 std::string repeating(Looping& l) {
-  const WrittenIterations of = repeating_iterations(l.finish()).front();
-  return fmt::format("{} {} {}", of.first, of.reach, of.period);
+  const Recurrence of = recurrences(l.finish()).front();
+  return fmt::format("{} {} {}", of.first(), of.reach, of.period);
 }
 
-TEST_CASE("kept iterations: what an iteration makes goes through a chain of carries") {
+TEST_CASE("shown iterations: what an iteration makes goes through a chain of carries") {
   // "p" holds the result of three iterations before. From the third iteration on, all begin alike.
   Looping l;
   l.begin("l", 0, 100, {{"p", "a"}, {"q", "a"}, {"r", "a"}});
@@ -39,14 +40,14 @@ TEST_CASE("kept iterations: what an iteration makes goes through a chain of carr
   CHECK(repeating(l) == "7 3 1");
 }
 
-TEST_CASE("kept iterations: a value of outside is there from the first iteration on") {
+TEST_CASE("shown iterations: a value of outside is there from the first iteration on") {
   Looping l;
   l.begin("l", 0, 100, {{"p", "a"}, {"q", "a"}}).with(op("l[].y", "neg", {"l[].p"}));
   l.end({{"p", "l[].q"}, {"q", "a"}});
   CHECK(repeating(l) == "4 1 1");  // two until "p" is "a", one to repeat, one to reach
 }
 
-TEST_CASE("kept iterations: a ring has a period, also where a chain leads into it") {
+TEST_CASE("shown iterations: a ring has a period, also where a chain leads into it") {
   Looping l;
   l.with(op("b", "neg", {"a"}));
   l.begin("l", 0, 100, {{"p", "a"}, {"q", "b"}, {"r", "a"}}).with(op("l[].y", "neg", {"l[].r"}));
@@ -54,7 +55,7 @@ TEST_CASE("kept iterations: a ring has a period, also where a chain leads into i
   CHECK(repeating(l) == "4 1 2");  // one until "r" is one of the ring
 }
 
-TEST_CASE("kept iterations: storage that is passed on counts like a value") {
+TEST_CASE("shown iterations: storage that is passed on counts like a value") {
   // Each iteration makes what it yields, in the storage of the other carry.
   Looping l;
   l.with(op("b", "neg", {"a"})).begin("l", 0, 100, {{"p", "a"}, {"q", "b"}});
@@ -68,7 +69,7 @@ TEST_CASE("kept iterations: storage that is passed on counts like a value") {
   CHECK(repeating(l) == "4 1 2");
 }
 
-TEST_CASE("kept iterations: a loop in a loop passes on what its trips leave") {
+TEST_CASE("shown iterations: a loop in a loop passes on what its trips leave") {
   const auto with_trips = [](int64_t trips) {
     Looping l;
     l.with(op("b", "neg", {"a"})).begin("l", 0, 100, {{"p", "a"}, {"q", "b"}});
@@ -83,7 +84,8 @@ TEST_CASE("kept iterations: a loop in a loop passes on what its trips leave") {
   CHECK(with_trips(1'000'000) == "2 1 1");
 }
 
-TEST_CASE("kept iterations: one that the whole loop writes first may be left out of a part of it") {
+TEST_CASE(
+    "shown iterations: one that the whole loop writes first may be left out of a part of it") {
   // The first 7 of 68 iterations are written, so that the left-out iterations are whole periods of
   // 3. The part up to iteration 23 needs only the first 5 iterations.
   Looping l;
@@ -97,7 +99,7 @@ TEST_CASE("kept iterations: one that the whole loop writes first may be left out
   CHECK(leaves_out_iterations(shortened));
 }
 
-TEST_CASE("kept iterations: what an outer body reads of an inner loop is kept in each iteration") {
+TEST_CASE("shown iterations: what an outer body reads of an inner loop is kept in each iteration") {
   Looping l;
   l.begin("l", 0, 100, {{"h", "a"}}).begin("l[].m", 0, 100, {{"g", "l[].h"}});
   l.with(op("l[].m[].y", "neg", {"l[].m[].g"})).end({{"g", "l[].m[].y"}});
@@ -115,7 +117,7 @@ TEST_CASE("kept iterations: what an outer body reads of an inner loop is kept in
   CHECK(read == shortened.written_loops.back().written.size());
 }
 
-TEST_CASE("kept iterations: loops of one thread have periods of their own") {
+TEST_CASE("shown iterations: loops of one thread have periods of their own") {
   Looping l;
   l.with(op("b", "neg", {"a"})).begin("l", 0, 100, {{"p", "a"}, {"q", "b"}});
   l.with(op("l[].y", "neg", {"l[].p"})).end({{"p", "l[].q"}, {"q", "l[].p"}});
@@ -126,7 +128,7 @@ TEST_CASE("kept iterations: loops of one thread have periods of their own") {
   CHECK(shortened.written_loops.at(1).period == 3);
 }
 
-TEST_CASE("kept iterations: a body with very many loops in a row needs no stack for them") {
+TEST_CASE("shown iterations: a body with very many loops in a row needs no stack for them") {
   Looping l;
   l.begin("l", 0, 100, {{"h", "a"}});
   std::string from = "l[].h";
@@ -151,21 +153,24 @@ std::pair<size_t, size_t> located(const WrittenLoop& loop, IdRange LoopIteration
   return {0, id};
 }
 
-TEST_CASE("kept iterations: each iteration that may be left out equals the one a period later") {
+TEST_CASE("shown iterations: each one that may be left out equals the one a period before") {
   size_t compared = 0;
   for (uint64_t seed = 0; seed < test::tries(300); ++seed) {
     CAPTURE(seed);
     const Program flat = unrolled(RandomLoops(seed).make(), LongLoops::WrittenOut).program;
     for (const WrittenLoop& loop : flat.written_loops) {
-      if (loop.kept_last == 0)
+      const auto hidden = std::ranges::find(loop.written, false, &LoopIteration::is_shown);
+      if (hidden == loop.written.end())
         continue;
-      for (size_t w = loop.kept_first - loop.reach(); w + loop.period < loop.written.size(); ++w) {
-        const size_t later = w + loop.period;
+      // Values of the `reach` iterations before stand for values of those left out.
+      const auto first = static_cast<size_t>(hidden - loop.written.begin()) - loop.reach;
+      for (size_t w = first; w < loop.written.size(); ++w) {
+        const size_t before = w - loop.period;
         const IdRange ops = loop.written[w].ops;
-        REQUIRE(loop.written[later].ops.size() == ops.size());
+        REQUIRE(loop.written[before].ops.size() == ops.size());
         for (uint32_t i = 0; i < ops.size(); ++i) {
-          const Op& one = flat.ops[ops.begin + i];
-          const Op& other = flat.ops[loop.written[later].ops.begin + i];
+          const Op& one = flat.ops[loop.written[before].ops.begin + i];
+          const Op& other = flat.ops[ops.begin + i];
           REQUIRE(one.kind == other.kind);
           for (size_t o = 0; o < one.operands.size(); ++o) {
             const ValueId a = one.operands[o];
@@ -173,10 +178,10 @@ TEST_CASE("kept iterations: each iteration that may be left out equals the one a
             ++compared;
             // A body may read a value of its first iteration.
             const bool same_place =
-                located(loop, &LoopIteration::values, w, a.index()) ==
-                    located(loop, &LoopIteration::values, later, b.index()) &&
-                located(loop, &LoopIteration::buffers, w, flat.value(a).buffer.index()) ==
-                    located(loop, &LoopIteration::buffers, later, flat.value(b).buffer.index());
+                located(loop, &LoopIteration::values, before, a.index()) ==
+                    located(loop, &LoopIteration::values, w, b.index()) &&
+                located(loop, &LoopIteration::buffers, before, flat.value(a).buffer.index()) ==
+                    located(loop, &LoopIteration::buffers, w, flat.value(b).buffer.index());
             REQUIRE((a == b || same_place));
           }
         }
@@ -184,6 +189,42 @@ TEST_CASE("kept iterations: each iteration that may be left out equals the one a
     }
   }
   CHECK(compared > test::tries(1000));
+}
+
+/// Returns the ranges of the first loop: "0-1 2x94 97-99" for iterations 0 and 1, 2 with 94 copies,
+/// and 97 to 99.
+std::string ranges(Looping& l) {
+  const std::vector<ShownIterations> shown = shown_iterations(l.finish());
+  std::string text;
+  for (const ShownRange& range : shown.front().ranges)
+    text += fmt::format("{}{}{}{}", text.empty() ? "" : " ", range.begin,
+                        range.end - range.begin > 1 ? fmt::format("-{}", range.end - 1) : "",
+                        range.copies > 0 ? fmt::format("x{}", range.copies) : "");
+  return text;
+}
+
+TEST_CASE("shown iterations: the first, the last, and between them each that an exit reads") {
+  const auto shown = [](const std::string& named) {
+    Looping l;
+    l.begin("l", 0, 100, {{"h", "a"}}).with(op("l[].y", "neg", {"l[].h"}));
+    l.end({{"h", "l[].y"}});
+    if (!named.empty())
+      l.with(op("z", "neg", {named}));
+    return ranges(l);
+  };
+  // One is before the repetition, one has the copies, and the last one reads one before.
+  CHECK(shown("") == "0-1 2x95 98-99");
+  CHECK(shown("l[0].y") == "0-1 2x95 98-99");
+  CHECK(shown("l[50].y") == "0-1 2x45 48-49 50 51-52 53x44 98-99");
+  CHECK(shown("l[99].y") == "0-1 2x95 98-99");
+}
+
+TEST_CASE("shown iterations: the period's iterations have as many copies each") {
+  Looping l;
+  l.with(op("b", "neg", {"a"})).begin("l", 10, 111, {{"p", "a"}, {"q", "b"}});
+  l.with(op("l[].y", "neg", {"l[].p"})).end({{"p", "l[].q"}, {"q", "l[].p"}});
+  // The last 3 of 101 iterations are written, and the first 4, so that 94 are left out.
+  CHECK(ranges(l) == "10-11 12-13x47 108-110");
 }
 
 }  // namespace
