@@ -49,9 +49,9 @@ struct ShownIterations {
   std::vector<ShownRange> ranges;  // ascending; iterations between two of them may be left out
 };
 
-/// Returns, per loop of the regions, which iterations are always written: first ones, last ones, and
-/// each that an exit reads. Such an iteration differs from those beside it. So those before it and
-/// those after it repeat by themselves. In a loop in a loop, it is written in every iteration
+/// Returns, per loop of the regions, which iterations are always written: first ones, last ones,
+/// and each that an exit reads. Such an iteration differs from those beside it. So those before it
+/// and those after it repeat by themselves. In a loop in a loop, it is written in every iteration
 /// around it.
 ///
 /// Loops that meet must leave out the same iterations. So they get the same recurrence, and what
