@@ -143,12 +143,12 @@ uint64_t distance(int64_t from, int64_t to) {
   return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
 }
 
-/// Returns whether an exit may read the iteration, although it has copies, or stands for those that
-/// a later one reads, so that it must be apart from the others.
+/// Returns whether an iteration that an exit reads must be apart from the others. It need not if it
+/// neither has copies nor stands for iterations left out that others read, or that read others.
 bool must_be_apart(const Loop& loop, const Recurrence& recurrence, int64_t iteration) {
   const uint64_t alike = std::max(recurrence.reach, recurrence.period);
   return distance(loop.lower, iteration) + alike >= recurrence.first() &&
-         distance(iteration, loop.upper) > recurrence.last();
+         distance(iteration, loop.upper) > recurrence.reach;
 }
 
 /// Adds the ranges of the iterations from `begin` to before `end`, which repeat by themselves.

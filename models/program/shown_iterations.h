@@ -6,6 +6,7 @@
 // round a ring of carries. So, after the first iterations, each iteration has the same inputs as
 // the one a period before, shifted by a period. Whole periods of such iterations may be left out.
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -22,11 +23,13 @@ struct Recurrence {
   uint32_t period = 1;
 
   /// At least so many of the first iterations are written. A period of them are as those that are
-  /// left out, and so have the peak memory of all. Values of `reach` more stand for values of
+  /// left out, and so have the peak memory of all. Values of the last `reach` stand for values of
   /// those.
   uint64_t first() const { return uint64_t{before} + reach + period; }
-  /// At least so many of the last iterations are written. None but these are read after the loop.
-  uint64_t last() const { return uint64_t{reach} + period; }
+  /// At least so many of the last iterations are written. The first `reach` of them read what
+  /// iterations left out made. The others make what is read after the loop, and a period of them
+  /// are the last to use what the carries pass round.
+  uint64_t last() const { return uint64_t{reach} + std::max(reach, period); }
 
   /// Takes the greater `before` and `reach` of both, and the least common multiple of their
   /// periods.

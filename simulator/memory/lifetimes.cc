@@ -1,9 +1,7 @@
 #include "simulator/memory/lifetimes.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "models/base/compiler.h"
@@ -166,86 +164,36 @@ class Ledger {
     }
   }
 
-  /// Memory that iterations left out hold: `copies` of a buffer or of an op's scratch. It is named
-  /// by the buffer of the last iterations before the gaps.
-  struct Leak {
-    std::vector<Gap> gaps;  // of inner loops first
-    std::optional<BufferId> buffer;
-    int64_t copies = 1;
-
-    /// Leaks are equal if buffer and gaps are, since several iterations may hold one buffer.
-    friend bool operator<(const Leak& a, const Leak& b) {
-      return std::tie(a.buffer, a.gaps) < std::tie(b.buffer, b.gaps);
-    }
-  };
-
-  /// Adds the memory that left-out iterations of loops hold to the end, since nothing waits for a
-  /// collective that they start.
+  /// Adds what iterations left out hold to the end, since nothing waits for a collective that they
+  /// start. They hold what the iterations do that they are copies of. A left-out iteration of an
+  /// outer loop has all iterations of an inner one, shown or left out.
   void add_leaks() {
-    std::set<Leak> leaks;
-    for (int64_t p = 0; p < end_ && !gaps_.empty(); ++p) {
-      if (ends_[static_cast<size_t>(p)] < end_)
+    if (gaps_.empty())
+      return;
+    const size_t made = lifetimes_.size();
+    for (size_t i = 0; i < made; ++i) {
+      const Lifetime lifetime = lifetimes_[i];  // more are added
+      const bool to_the_end =
+          lifetime.until == HeldUntil::EndInFlight ||
+          (lifetime.role == Lifetime::Role::Scratch && lifetime.held.to == end_);
+      if (!to_the_end || lifetime.held.from == kBeforeFirst)
         continue;
-      const Op& op = op_at(p);
-      const std::vector<Gap>& gaps = gaps_[id_at(p).index()];
-      for (const std::vector<ValueId>* values : {&op.operands, &op.results})
-        for (const ValueId value : *values)
-          leaks.merge(leaks_of(gaps, buffer_of(value)));
-      for (const Leak& leak : leaks_of(gaps, std::nullopt))
-        hold(leak, op.name, scratch_of_collective(id_at(p)));
-    }
-    for (const Leak& leak : leaks)
-      if (program_.buffer(*leak.buffer).space == MemorySpace::Device)
-        hold(leak, lifetimes_[lifetime_of_[index_of(*leak.buffer)].value()].name,
-             program_.buffer(*leak.buffer).size);
-  }
-
-  /// Returns the leaks of a buffer that an op uses whose iterations have copies in these gaps, or,
-  /// without a buffer, those of the op's scratch. A left-out iteration of an outer loop has all
-  /// iterations of an inner one, shown or left out.
-  std::set<Leak> leaks_of(const std::vector<Gap>& gaps, std::optional<BufferId> buffer) const {
-    std::vector<Leak> held = {{{}, buffer, 1}};
-    for (const Gap& gap : gaps) {
-      const uint64_t copies = program_.written_loops[gap.loop].written[gap.behind - 1].copies;
-      const size_t inside = held.size();
-      for (size_t i = 0; i < inside; ++i) {
-        Leak more = held[i];
-        if (more.buffer && !move_to_last(gap, *more.buffer))
-          continue;
-        more.gaps.push_back(gap);
-        more.copies = checked_multiply(more.copies, checked_narrow(Int128{copies}));
-        held.push_back(std::move(more));
+      const std::string name = lifetime.name + " of the iterations left out";
+      Bytes of_each = lifetime.size;
+      for (const Gap& gap : gaps_[id_at(lifetime.held.from).index()]) {
+        const std::vector<LoopIteration>& written = program_.written_loops[gap.loop].written;
+        const int64_t copies = checked_narrow(Int128{written[gap.behind - 1].copies});
+        hold_from(OpId(written[gap.behind].ops.begin), name, of_each * copies);
+        of_each += of_each * copies;
       }
     }
-    return {held.begin() + 1, held.end()};
   }
 
-  /// Replaces the buffer by the corresponding one of the last period before the gap. Returns false
-  /// if none of the iterations that these may read made the buffer, so that not each iteration has
-  /// its own.
-  bool move_to_last(const Gap& gap, BufferId& buffer) const {
-    const WrittenLoop& loop = program_.written_loops[gap.loop];
-    const auto behind = loop.written.begin() + static_cast<ptrdiff_t>(gap.behind);
-    const auto made =
-        std::find_if(behind - loop.period - loop.reach, behind,
-                     [&](const LoopIteration& each) { return each.buffers.has(buffer.index()); });
-    if (made == behind)
-      return false;
-    const auto after = (behind - made - 1) % ptrdiff_t{loop.period};
-    const LoopIteration& like_it = *(behind - 1 - after);
-    buffer = BufferId(like_it.buffers.begin + (buffer.index() - made->buffers.begin));
-    return true;
-  }
-
-  void hold(const Leak& leak, const std::string& name, Bytes size) {
-    if (size == Bytes())
-      return;
-    const Gap& outermost = leak.gaps.back();
-    const OpId from(program_.written_loops[outermost.loop].written[outermost.behind].ops.begin);
+  void hold_from(OpId from, const std::string& name, Bytes size) {
     const auto at = std::lower_bound(thread_.issue_order.begin(), thread_.issue_order.end(), from);
     Lifetime& lifetime = lifetimes_.emplace_back();
-    lifetime.name = name + " of the iterations left out";
-    lifetime.size = align_up(size, policy_.alignment) * leak.copies;
+    lifetime.name = name;
+    lifetime.size = size;
     lifetime.held = {at - thread_.issue_order.begin(), end_};
     lifetime.in_flight = {lifetime.held};
   }

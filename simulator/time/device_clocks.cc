@@ -76,6 +76,7 @@ void DeviceClocks::end(EnterRef by, Instant at, Node held_up_by, Entered entered
   const Tape& tape = lists_.tape(by.list);
   const uint32_t number = tape.stream_at(by.enter);
   StreamClock& stream = clock.streams[number];
+  ORRERY_CHECK(!stream.reached.empty(), "the compute stream passes an Enter before its end");
   const OpSpan span{stream.reached.front(), stream.entered,
                     on_behalf_of(lists_.op(by), [&] { return lists_.collective(by).end(at); }),
                     held_up_by};
@@ -202,6 +203,29 @@ void DeviceClocks::append_state(ListId list, const LoopedOrder::LoopRun& loop, I
       }
     }
   }
+}
+
+std::optional<uint64_t> DeviceClocks::first_under_way(ListId list,
+                                                      const LoopedOrder::LoopRun& loop) const {
+  const Tape& tape = lists_.tape(list);
+  const Clock& clock = clocks_[list.index()];
+  std::optional<uint64_t> first;
+  for (uint32_t s = 0; s < tape.streams(); ++s) {
+    const StreamClock& stream = clock.streams[s];
+    const auto add = [&](uint64_t index) {
+      if (const uint64_t enter = tape.enter(s, index); loop.has(enter))
+        first = std::min(first.value_or(enter), enter);
+    };
+    const uint64_t ended = progress_.ended(list, s);
+    for (size_t i = 0; i < stream.ends.size(); ++i)
+      if (stream.ends[i].at > clock.now)
+        add(stream.ends[i].index);
+    if (ended > 0 && stream.last_end > clock.now)
+      add(ended - 1);
+    for (size_t i = 0; i < stream.reached.size(); ++i)
+      add(ended + i);
+  }
+  return first;
 }
 
 void DeviceClocks::skip(ListId list, const LoopedOrder::LoopRun& loop, uint64_t iterations,

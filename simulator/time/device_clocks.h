@@ -105,6 +105,10 @@ class DeviceClocks {
   void append_state(ListId list, const LoopedOrder::LoopRun& loop, Instant base,
                     std::vector<uint64_t>& words) const;
 
+  /// Returns the first Enter in a run of a loop that later instants depend on: it has not ended, or
+  /// it ended later than the compute stream has come. Returns nothing if there is none.
+  std::optional<uint64_t> first_under_way(ListId list, const LoopedOrder::LoopRun& loop) const;
+
   /// Returns how long each op of a list took so far, by instruction; empty if all runs are kept.
   const std::vector<OpTime>& totals(ListId list) const { return totals_[list.index()]; }
 

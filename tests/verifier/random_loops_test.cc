@@ -51,7 +51,7 @@ struct Round {
 /// carries of depth one and two, and, in half of the bodies, carries that change places.
 struct Wanted {
   bool leaks = false;  // nothing waits for some of the collectives that are started
-  bool names = false;  // some iterations' values are outputs
+  bool names = false;  // some iterations' values are outputs, or done after the loop
 };
 std::string random_program(Random& random, Wanted wanted = {}) {
   std::vector<std::string> body;
@@ -96,9 +96,17 @@ std::string random_program(Random& random, Wanted wanted = {}) {
   std::string yield = fmt::format(R"("h": "{}", "g": "h")", last) + values.yield + started.yield;
   std::string before = values.before + started.before;
   std::string after = started.after;
+  // After the named iterations there are more than the carries need to come round.
+  const int64_t trips = (wanted.names ? 80 : 10) + static_cast<int64_t>(random.below(80));
   for (size_t f = 0; f < futures.size(); ++f) {
-    if (wanted.leaks && random.below(2) == 0)
+    if (wanted.leaks && random.below(2) == 0) {
+      const auto later = static_cast<int64_t>(random.below(6));
+      const int64_t one = random.below(2) == 0 ? later : trips - 1 - later;
+      if (wanted.names && random.below(2) == 0)
+        after +=
+            fmt::format(R"(, {{"id": "e{}", "op": "done", "of": "l[{}].{}"}})", f, one, futures[f]);
       continue;
+    }
     const bool carried = f == 0 && random.below(2) == 0;
     if (!carried) {
       body.push_back(fmt::format(R"({{"id": "d{}", "op": "done", "of": "{}"}})", f, futures[f]));
@@ -111,8 +119,6 @@ std::string random_program(Random& random, Wanted wanted = {}) {
                 R"({"id": "df", "op": "done", "of": "f"})");
     after += R"(, {"id": "zf", "op": "done", "of": "l.f"})";
   }
-  // After the named outputs there are more iterations than the carries need to come round.
-  const int64_t trips = (wanted.names ? 80 : 10) + static_cast<int64_t>(random.below(80));
   std::string outputs;
   for (uint64_t n = wanted.names && last != "h" ? 1 + random.below(3) : 0; n-- > 0;)
     outputs += fmt::format(R"(, "l[{}].{}")", n * 11 + random.below(9), last);
@@ -263,6 +269,12 @@ TEST_CASE("random loops: bodies, some of whose collectives nothing waits for") {
   Random random(7);
   for (size_t i = 0; i < tries(60); ++i)
     check_same(scenario_text(kSwitch, random_program(random, {.leaks = true})));
+}
+
+TEST_CASE("random loops: bodies, of whose collectives single iterations are done after the loop") {
+  Random random(9);
+  for (size_t i = 0; i < tries(120); ++i)
+    check_same(scenario_text(kSwitch, random_program(random, {.leaks = true, .names = true})));
 }
 
 TEST_CASE("random loops: bodies, single iterations of which are outputs") {

@@ -321,6 +321,29 @@ TEST_CASE("shared loops: iterations of an outer loop are added up, however long 
   }
 }
 
+TEST_CASE("shared loops: an inner loop begins while collectives of its run before are under way") {
+  // Nothing waits for "s", and adding takes no time. So each run of "n" begins
+  // with a queue that the run before has left.
+  const std::string instant = R"("topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us")";
+  for (const int64_t trips : {8, 9, 25}) {
+    CAPTURE(trips);
+    const std::string innermost =
+        loop("n", trips, R"("f": "h")",
+             R"({"id": "s", "op": "psum_start", "of": "f", "axis_name": "x", "stream": 1},
+                {"id": "u", "op": "add", "of": ["f", "f"]},
+                {"id": "t", "op": "psum", "of": "g", "axis_name": "x"})",
+             R"("f": "u")");
+    const std::string program =
+        loop("l", 5, R"("h": "a", "k": "a")",
+             loop("m", trips, R"("g": "k")", innermost, R"("g": "n")") +
+                 R"(, {"id": "v", "op": "psum_start", "of": "h", "axis_name": "x", "stream": 1})",
+             R"("h": "m", "k": "m")");
+    const auto outcome = check_same(scenario_text(instant, R"("program": [)" + program + "]"));
+    CHECK(outcome.by == TimedBy::Engine);
+    CHECK(outcome.added > 0);
+  }
+}
+
 TEST_CASE("shared loops: iterations that take different times are all run") {
   const std::string compute =
       R"({"id": "c", "of": "lh", "op": "compute", "flops": "1 MFLOP", "bytes": "1 KiB",

@@ -119,7 +119,6 @@ TEST_CASE("unroll: where carries go round, iterations are left out in whole peri
       CHECK(loop.period == period);
       CHECK(loop.left_out() % period == 0);
       CHECK(loop.left_out() > 80);
-      // Behind the gap, an iteration may have to read the one before.
       const size_t behind = loop.written.size() - (period + 1);
       CHECK(loop.left_out_before(behind) == loop.left_out());
       const Lines lines = listing(shortened);
