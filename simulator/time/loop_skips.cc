@@ -165,9 +165,9 @@ uint64_t LoopSkips::most(std::span<const ListPeriod> periods) const {
     uint64_t iterations = left - 1;  // an iteration follows those that are skipped
     const std::vector<LoopedOrder::LoopRun> loops =
         clocks_.lists().tape(period.list).loops_at(next);
-    // What an earlier run of an inner loop left under way does not move on with this one, although
-    // states that count positions back in an outer loop may look alike. So all must have begun in
-    // this run, also what was under way a period ago.
+    // Collectives that an earlier run of an inner loop left under way do not move on with this run,
+    // although states that count positions back in an outer loop may look alike. So everything
+    // under way, now and a period ago, must have begun in this run.
     const std::optional<uint64_t> first = clocks_.first_under_way(period.list, loops.front());
     if (first && *first < loop.begin + period.iterations * loop.length)
       return 0;

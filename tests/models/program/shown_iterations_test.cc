@@ -212,8 +212,8 @@ TEST_CASE("shown iterations: the first, the last, and between them each that an 
       l.with(op("z", "neg", {named}));
     return ranges(l);
   };
-  // One is before the repetition, one is read by the next, and the next has the copies. Of the last
-  // two, one reads what the others made, and the other one makes what is read after the loop.
+  // One is before the repetition, one is read by the next, and the next has the copies. At the end
+  // one reads what those left out made, and the last one makes what is read after the loop.
   CHECK(shown("") == "0-1 2x95 98-99");
   CHECK(shown("l[0].y") == "0-1 2x95 98-99");
   CHECK(shown("l[50].y") == "0-1 2x45 48-49 50 51-52 53x44 98-99");
