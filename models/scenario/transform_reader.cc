@@ -85,6 +85,8 @@ Transform read_vjp(DocumentNode node, Diagnostics& diagnostics) {
     request.prefetch =
         read_integer(*prefetch, "a number of iterations", {0, kMostPrefetched}, diagnostics)
             .value_or(0);
+  if (const auto keep = fields.optional("keep_loops"))
+    request.keep_loops = read_boolean(*keep, diagnostics).value_or(false);
   fields.finish();
   return request;
 }

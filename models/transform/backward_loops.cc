@@ -50,9 +50,21 @@ bool has_param(const Loop& loop, const LoopNeeds& needs, ValueId param, ValueId 
 /// Returns the carry of the param, if it is the same in all iterations.
 std::optional<size_t> unchanged(const Loop& loop, ValueId value) {
   for (size_t c = 0; c < loop.carries.size(); ++c)
-    if (loop.carries[c].param == value && loop.carries[c].yielded == value)
+    if (const Carry& carry = loop.carries[c];
+        carry.param == value && (carry.yielded == value || carry.yielded == carry.initial))
       return c;
   return std::nullopt;
+}
+
+/// Returns the param of an earlier carry that always has the same value.
+std::optional<ValueId> twin(const Loop& loop, ValueId value) {
+  const auto carry = std::ranges::find(loop.carries, value, &Carry::param);
+  if (carry == loop.carries.end())
+    return std::nullopt;
+  const auto first = std::ranges::find_if(loop.carries, [&](const Carry& other) {
+    return other.initial == carry->initial && other.yielded == carry->yielded;
+  });
+  return first == carry ? std::nullopt : std::optional(first->param);
 }
 
 }  // namespace
@@ -253,6 +265,8 @@ std::string BackwardPass::kept(ValueId value) {
     return index_of(loop);
   if (const auto c = unchanged(loop, value))
     return residual(loop.carries[*c].initial);
+  if (const std::optional<ValueId> same = twin(loop, value))
+    return residual(*same);
   // A param that a carry passes on is not saved if the carry's own param is there anyway. To follow
   // carries whose params nothing reads would take more memory than it saves.
   const std::optional<size_t> c = yielding(loop, value);

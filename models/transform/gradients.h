@@ -21,8 +21,8 @@
 //
 // batch and vjp keep loops as regions. A carry has the batch, or a cotangent, in all iterations or
 // in none. So a walk begins anew when a carry turns out to have it. transpose first writes all
-// iterations out (straightened(), program_copy.h), and so does vjp where a single iteration is
-// named. parts.cc cuts what vjp gives into the programs that a pipeline schedules apart.
+// iterations out (straightened(), program_copy.h), and so does vjp in some cases (kept_loops.cc).
+// parts.cc cuts what vjp gives into the programs that a pipeline schedules apart.
 
 #include <cstdint>
 #include <optional>
@@ -52,6 +52,7 @@ struct VjpRequest {
   /// So many iterations early start the collectives of loops that are computed again, in both
   /// passes, if their operands follow from the index and from values outside of the loop.
   int64_t prefetch = 0;
+  bool keep_loops = false;              // also those that take less memory written out
   int64_t most_ops = int64_t{1} << 18;  // that the program may have if its loops are written out
 };
 

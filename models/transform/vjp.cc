@@ -184,63 +184,6 @@ class Vjp {
   std::map<std::string, std::string> results_;
 };
 
-/// Returns for each value whether one of `of` depends on it.
-std::vector<bool> needed_by(const Program& program, const std::vector<ValueId>& of) {
-  std::vector<bool> needed(program.values.size(), false);
-  bool grew = true;
-  const auto need = [&](ValueId value, bool is) {
-    grew = grew || (is && !needed[value.index()]);
-    needed[value.index()] = needed[value.index()] || is;
-  };
-  for (const ValueId value : of)
-    need(value, true);
-  while (grew) {
-    grew = false;
-    for (auto op = program.ops.rbegin(); op != program.ops.rend(); ++op)
-      for (const ValueId operand : op->operands)
-        need(operand, std::any_of(op->results.begin(), op->results.end(),
-                                  [&](ValueId result) { return needed[result.index()]; }));
-    for (const Loop& loop : program.loops) {
-      for (const Carry& carry : loop.carries) {
-        const bool is = needed[carry.result.index()] || needed[carry.param.index()];
-        need(carry.initial, is);
-        need(carry.yielded, is);
-      }
-      for (const Exit& exit : loop.exits)
-        need(exit.inside, needed[exit.outside.index()]);
-    }
-  }
-  return needed;
-}
-
-/// Returns whether loops go back as loops. They do not if a single iteration is named: by `of` or
-/// `recompute`, or by an op on the way. Nor do they if a loop in a body is to be computed again.
-/// Errors in names are left to the program that is written out, which has all names.
-bool keeps_loops(const Program& program, const VjpRequest& request) {
-  if (program.loops.empty())
-    return false;
-  Diagnostics errors("");
-  const std::vector<ValueId> of =
-      named_results(program, request.of, Differentiated::Inexact, errors);
-  const std::vector<ValueId> arguments =
-      named_arguments(program, request.with_respect_to, Differentiated::Inexact, errors);
-  static_cast<void>(recomputed_ops(program, request.recompute, errors));
-  if (!is_one_program(program, request.origin, errors) || !errors.empty())
-    return false;
-  const std::vector<std::optional<size_t>> bodies = bodies_of_values(program);
-  const std::vector<bool> needed = needed_by(program, of);
-  const std::vector<bool> wanted = dependents(program, arguments, Differentiated::Inexact);
-  for (const Loop& loop : program.loops) {
-    if (loop.around && request.recompute_all)
-      return false;
-    for (const Exit& exit : loop.exits)
-      if (wanted[exit.outside.index()] && needed[exit.outside.index()])
-        return false;
-  }
-  return std::none_of(of.begin(), of.end(),
-                      [&](ValueId value) { return bodies[value.index()].has_value(); });
-}
-
 }  // namespace
 
 Program vjp(const Program& program, Checks checks, const VjpRequest& request,

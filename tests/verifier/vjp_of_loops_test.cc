@@ -154,7 +154,10 @@ double bound_of(const std::vector<TextOp>& program, double largest) {
 /// whole numbers, unless the program has "sin".
 class RandomLoops {
  public:
-  explicit RandomLoops(uint64_t seed) : random_(seed), sines_(seed % 4 == 0) {}
+  /// Loops have up to `most` iterations, but for those in loops, which have up to 4. The arrays
+  /// have `row` elements, and w has four times as many.
+  explicit RandomLoops(uint64_t seed, uint64_t most = 4, int64_t row = 2)
+      : random_(seed), sines_(seed % 4 == 0), most_(most), row_(row) {}
 
   std::vector<Item> program() {
     std::vector<Item> items;
@@ -225,8 +228,9 @@ class RandomLoops {
     items.emplace_back(TextOp{id + "r",
                               "dynamic_slice",
                               {"w", random_.below(4) == 0 ? id + "z" : "i" + loop, id + "z"},
-                              R"(, "slice_sizes": [1, 2])"});
-    items.emplace_back(TextOp{id + "v", "reshape", {id + "r"}, R"(, "new_sizes": [2])"});
+                              fmt::format(R"(, "slice_sizes": [1, {}])", row_)});
+    items.emplace_back(
+        TextOp{id + "v", "reshape", {id + "r"}, fmt::format(R"(, "new_sizes": [{}])", row_)});
     const bool fetched = random_.below(2) == 0;
     if (fetched) {
       items.emplace_back(TextOp{
@@ -243,7 +247,7 @@ class RandomLoops {
     if (depth == 1)
       loops_.push_back(loop->id);
     loop->lower = static_cast<int64_t>(random_.below(3)) - 1;
-    loop->trips = 1 + static_cast<int64_t>(random_.below(4));
+    loop->trips = 1 + static_cast<int64_t>(random_.below(depth == 1 ? most_ : 4));
     around_.push_back(loop->id);
     std::vector<std::string> inside = readable;
     const size_t carries = 1 + random_.below(3);
@@ -289,6 +293,8 @@ class RandomLoops {
 
   Random random_;
   const bool sines_;
+  const uint64_t most_;
+  const int64_t row_;
   size_t made_ = 0;
   std::vector<std::string> loops_;
   std::vector<std::string> around_;  // loops around the place
@@ -365,9 +371,11 @@ TEST_CASE("vjp: random loops have the gradients of their iterations written out"
       written_texts.push_back(text_of(op));
     const bool checked = seed % 2 == 0;
     const std::vector<Tensor> expected = gradients(written_texts, checked, "");
+    const std::string recompute = fmt::format(R"(, "recompute": {})", quoted(random.loops()));
+    const std::string kept = R"(, "keep_loops": true)";
     std::vector<std::string> transforms = {
-        "", fmt::format(R"(, "recompute": {})", quoted(random.loops())), R"(, "recompute": "all")",
-        R"(, "overlap": true)"};
+        "",   recompute,        R"(, "overlap": true)",       R"(, "recompute": "all")",
+        kept, kept + recompute, kept + R"(, "overlap": true)"};
     if (!random.fetched().empty()) {
       ++prefetched;
       for (const bool overlap : {false, true})
@@ -381,6 +389,65 @@ TEST_CASE("vjp: random loops have the gradients of their iterations written out"
   }
   CHECK(compared >= programs / 2);
   CHECK(prefetched >= programs / 4);
+}
+
+constexpr int64_t kLargeRow = 262'144;  // 1 MiB, beside which scalars are small
+
+/// Returns the scenario of a gradient of a program with such rows.
+Scenario large_gradient(const std::vector<std::string>& program) {
+  return read_scenario("f", fmt::format(R"({{"orrery": 1, "mesh": {{"x": 2}}, "check_types": false,
+  "cluster": {{"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"}},
+  "arrays": {{"a": {{"shape": [{0}], "dtype": "f32"}}, "b": {{"shape": [{0}], "dtype": "f32"}},
+             "w": {{"shape": [4, {0}], "dtype": "f32"}}, "ct_r": {{"shape": [{0}], "dtype": "f32"}}}},
+  "program": [{1}],
+  "transform": {{"vjp": {{"of": ["r"], "with_respect_to": ["a", "b", "w"]}}}},
+  "outputs": ["r", "ct_a", "ct_b", "ct_w"]}})",
+                                        kLargeRow, fmt::join(program, ",\n")));
+}
+
+/// Returns the bytes by which the peak of loops that are kept may be above that of iterations
+/// written out: twice what an iteration saves, and the sums of gradients, which a loop has from its
+/// start on.
+Bytes allowed_for(const Program& program) {
+  Bytes allowed;
+  for (const Loop& loop : program.loops)
+    for (const Carry& carry : loop.carries) {
+      const Value& param = program.value(carry.param);
+      if (param.name.find(".saved") != std::string::npos && !loop.around)
+        allowed += Bytes(2 * param.type.size().count() / (loop.upper - loop.lower));
+      else if (loop.name.ends_with(".bwd"))
+        allowed += param.type.size();
+    }
+  return allowed;
+}
+
+TEST_CASE("vjp: the peak of random loops is no higher than that of iterations written out") {
+  size_t kept = 0;
+  const uint64_t programs = tries(1000);
+  for (uint64_t seed = 0; seed < programs; ++seed) {
+    CAPTURE(seed);
+    const std::vector<Item> items = RandomLoops(seed, seed % 2 == 0 ? 4 : 20, kLargeRow).program();
+    std::map<std::string, std::string> names;
+    std::vector<TextOp> written;
+    write_out(items, "", names, written);
+    std::vector<std::string> written_texts;
+    for (const TextOp& op : written)
+      written_texts.push_back(text_of(op));
+    const auto peak = [&](Scenario scenario) {
+      if (seed % 4 < 2)
+        scenario.memory.reuse = MemoryPolicy::Reuse::Xla;
+      RunOptions options;
+      options.data = Data::Off;
+      return run(scenario, options).memory.largest_peak();
+    };
+    const Scenario looped = large_gradient(texts(items));
+    kept += looped.program.loops.empty() ? 0 : 1;
+    CAPTURE(fmt::to_string(fmt::join(texts(items), "\n")));
+    const Bytes most = peak(large_gradient(written_texts)) + allowed_for(looped.program);
+    CHECK(peak(looped).count() <= most.count());
+  }
+  CHECK(kept >= programs / 50);
+  CHECK(kept <= programs / 2);
 }
 
 TEST_CASE("vjp: slices of an array have the gradients that dynamic slices of it have") {

@@ -58,6 +58,8 @@ TEST_CASE("vjp: what is refused") {
         "follow from the index and from values outside of the loop, as \"prefetch\" starts such "
         "early, got none");
   CHECK(error_of(with_vjp(psum, kOfR + R"(, "prefetch": 1)")) == "");
+  CHECK(error_of(with_vjp(psum, kOfR + R"(, "keep_loops": 8)")) ==
+        "/transform/vjp/keep_loops: expected true or false, got 8");
   CHECK(error_of(with_vjp(psum, kOfR + R"(, "prefetch": 65)")) ==
         "/transform/vjp/prefetch: expected a number of iterations from 0 to 64, "
         "got 65");
@@ -89,7 +91,7 @@ TEST_CASE("vjp: a refused op of the backward pass is at the op that it goes back
   CHECK(refusal(with_vjp(R"([{"id": "r", "op": "exp", "of": "q"}])", of_q, huge)) ==
         "f:5:13: /program/0: " + refused);
   // An op in a loop stands for all iterations.
-  CHECK(refusal(with_vjp(R"([{"id": "r", "op": "fori_loop", "lower": 0, "upper": 2, )"
+  CHECK(refusal(with_vjp(R"([{"id": "r", "op": "fori_loop", "lower": 0, "upper": 9, )"
                          R"("carry": {"h": "q"}, "body": [{"id": "y", "op": "exp", "of": "h"}], )"
                          R"("yield": {"h": "y"}}])",
                          of_q, huge)) ==

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "models/program/loops.h"
 #include "models/program/rules.h"
@@ -55,7 +56,7 @@ std::vector<std::string> all_ops(const std::string& text) {
 }
 
 TEST_CASE("vjp: a loop goes back as a loop, with what its iterations saved") {
-  CHECK(all_ops(looped(squares("3"), kOfL)) ==
+  CHECK(all_ops(looped(squares("9"), kOfL)) ==
         std::vector<std::string>{
             "l.last = full()", "zero = full()", "l.h.saved.zeros = full()",
             "l.h.saved.zeros.1 = pvary(l.h.saved.zeros)",
@@ -84,7 +85,7 @@ std::vector<std::string> backward_ops(const std::string& program, const std::str
 TEST_CASE("vjp: what an iteration yields is the carry that the next one saved") {
   // The gradient of exp reads the result, which is the carry of the next iteration.
   const std::vector<std::string> ops = backward_ops(
-      R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "carry": {"h": "w"}, )"
+      R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 9, "carry": {"h": "w"}, )"
       R"("body": [{"id": "y", "op": "exp", "of": "h"}], "yield": {"h": "y"}}])",
       kOfL);
   CHECK(ops.back() == "l.bwd[].h.saved.1 = reshape(l.bwd[].h.saved)");
@@ -100,8 +101,8 @@ std::vector<std::string> saved_by(const std::string& rest) {
                               R"(}, {"id": "r", "op": "mul", "of": ["l.b", "w"]}])";
   const std::string ct = R"(, "ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})";
   std::vector<std::string> saved;
-  for (const std::string& op :
-       all_ops(looped(program, R"({"vjp": {"of": ["r"], "with_respect_to": ["w"]}})", ct)))
+  for (const std::string& op : all_ops(looped(
+           program, R"({"vjp": {"of": "r", "with_respect_to": "w", "keep_loops": true}})", ct)))
     if (const size_t end = op.find(".saved.zeros = "); end != op.npos)
       saved.push_back(op.substr(0, end));
     else if (const size_t next = op.find(".next"); next != op.npos)
@@ -137,7 +138,7 @@ TEST_CASE("vjp: carries that pass a value on have it saved once") {
 TEST_CASE("vjp: the gradient of a slice is added to the slice, in place") {
   const std::string program =
       R"([{"id": "z", "op": "full", "shape": [], "dtype": "s32", "fill_value": 0}, )"
-      R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "index": "i", "carry": {"h": "w"}, )"
+      R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 9, "index": "i", "carry": {"h": "w"}, )"
       R"("body": [{"id": "s", "op": "dynamic_slice", "of": ["v", "i", "z"], "slice_sizes": [1, 2]}, )"
       R"({"id": "r", "op": "reshape", "of": "s", "new_sizes": [2]}, )"
       R"({"id": "y", "op": "mul", "of": ["h", "r"]}], "yield": {"h": "y"}}])";
@@ -180,7 +181,7 @@ TEST_CASE("vjp: arrays that a loop carries are updated in place on the way back 
   // An output of each iteration is written to its row of "o".
   CHECK(updates_in_place(looped(
       zero + R"({"id": "n", "op": "neg", "of": "v"}, {"id": "l", "op": "fori_loop", "lower": 0, )"
-             R"("upper": 3, "index": "i", "carry": {"h": "w", "o": "n"}, "body": [)"
+             R"("upper": 9, "index": "i", "carry": {"h": "w", "o": "n"}, "body": [)"
              R"({"id": "y", "op": "sin", "of": "h"}, )"
              R"({"id": "r", "op": "reshape", "of": "y", "new_sizes": [1, 2]}, )"
              R"({"id": "u", "op": "dynamic_update_slice", "of": ["o", "r", "i", "z"], )"
@@ -191,7 +192,7 @@ TEST_CASE("vjp: arrays that a loop carries are updated in place on the way back 
       R"("ct_e": {"shape": [6, 2], "dtype": "f32", "spec": ["x"]})")));
   // All iterations carry the same array on, and read a row of it.
   CHECK(updates_in_place(
-      looped(zero + R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, "index": "i", )"
+      looped(zero + R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 9, "index": "i", )"
                     R"("carry": {"h": "w", "o": "v"}, "body": [{"id": "s", )"
                     R"("op": "dynamic_slice", "of": ["o", "i", "z"], "slice_sizes": [1, 2]}, )"
                     R"({"id": "r", "op": "reshape", "of": "s", "new_sizes": [2]}, )"
@@ -202,7 +203,7 @@ TEST_CASE("vjp: arrays that a loop carries are updated in place on the way back 
 }
 
 TEST_CASE("vjp: overlap adds up in the next iteration, so that collectives may run until then") {
-  CHECK(backward_ops(R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 3, )"
+  CHECK(backward_ops(R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 9, )"
                      R"("carry": {"h": "w"}, "body": [{"id": "n", "op": "neg", "of": "h"}, )"
                      R"({"id": "p", "op": "psum", "of": "v", "axis_name": "x"}, )"
                      R"({"id": "y", "op": "add", "of": ["n", "p"]}], "yield": {"h": "y"}}])",
@@ -309,24 +310,24 @@ TEST_CASE("vjp: prefetch leaves a loop of which an iteration is read as it is") 
 }
 
 TEST_CASE("vjp: cotangents of two names of one value are added") {
-  CHECK(backward_ops(squares("1"), R"({"vjp": {"of": ["l", "l.h"], "with_respect_to": ["w"]}})",
+  CHECK(backward_ops(squares("9"), R"({"vjp": {"of": ["l", "l.h"], "with_respect_to": ["w"]}})",
                      R"(, "ct_l.h": {"shape": [4], "dtype": "f32", "spec": ["x"]})")
             .front() == "l.h.bwd = add(ct_l, ct_l.h)");
 }
 
 TEST_CASE("vjp: a loop has as many ops whatever its length") {
   const Scenario scenario = read_scenario("f", looped(squares("1000000"), kOfL));
-  CHECK(scenario.program.ops.size() == all_ops(looped(squares("3"), kOfL)).size());
+  CHECK(scenario.program.ops.size() == all_ops(looped(squares("9"), kOfL)).size());
   REQUIRE(scenario.program.loops.size() == 2);
   CHECK(scenario.program.loops[1].name == "l.bwd");
   CHECK(scenario.program.loops[1].upper == 1'000'000);
 }
 
 TEST_CASE("vjp: ops that go back through a loop are of the backward loop") {
-  const Scenario scenario = read_scenario("f", looped(squares("3"), kOfL));
+  const Scenario scenario = read_scenario("f", looped(squares("9"), kOfL));
   const Program written = unrolled(scenario.program, LongLoops::WrittenOut).program;
   const std::vector<NameInLoops> names = names_in_loops(written);
-  CHECK(written.ops.back().name == "l.bwd[2].y.bwd.2");
+  CHECK(written.ops.back().name == "l.bwd[8].y.bwd.2");
   CHECK(names.back().op == "l.bwd[].y.bwd.2");
   CHECK(names.back().loop == "l.bwd[]");
 }
@@ -348,6 +349,65 @@ TEST_CASE("vjp: a loop of which an iteration is named is written out, within the
   CHECK_NOTHROW(read_scenario("f", looped(squares("101"), recompute), limits));
 }
 
+/// Returns whether vjp keeps the loops of the program. Its only result "l.h" is of the loop "l".
+bool is_kept(const std::string& program, const std::string& more = "") {
+  const std::string v = R"(, "v": {"shape": [4], "dtype": "f32", "spec": ["x"]}, )"
+                        R"("ct_l.h": {"shape": [4], "dtype": "f32", "spec": ["x"]})";
+  return !read_scenario(
+              "f",
+              looped(program,
+                     R"({"vjp": {"of": "l.h", "with_respect_to": ["w", "v"])" + more + "}}", v))
+              .program.loops.empty();
+}
+
+/// Returns a loop "l" of 9 iterations. An iteration computes y = h * k, and has these carries.
+std::string multiplied(const std::string& carry, const std::string& yield,
+                       const std::string& before = "") {
+  return R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 9, "carry": {"h": "w", )" + carry +
+         R"(}, "yield": {"h": "y", )" + yield + R"(}, "body": [)" + before +
+         R"({"id": "y", "op": "mul", "of": ["h", "k"]}]}])";
+}
+
+TEST_CASE("vjp: loops of up to 8 iterations are written out, unless they are to be kept") {
+  CHECK(is_kept(squares("9")));
+  CHECK(!is_kept(squares("8")));
+  CHECK(is_kept(squares("8"), R"(, "keep_loops": true)"));
+  CHECK(is_kept(squares("8"), R"(, "recompute": "all")"));
+  // A program with more than 8,192 ops is not written out. This one has 8 * 8 * (2 + 7 * inner).
+  const auto nested = [](int inner) {
+    std::string ops;
+    for (int n = 1; n <= inner; ++n)
+      ops += fmt::format(R"({}{{"id": "{}", "op": "neg", "of": "{}"}})", n == 1 ? "" : ", ",
+                         n == inner ? "o" : fmt::format("o{}", n),
+                         n == 1 ? "e" : fmt::format("o{}", n - 1));
+    return R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 8, "carry": {"h": "w"}, )"
+           R"("yield": {"h": "k"}, "body": [{"id": "k", "op": "fori_loop", "lower": 0, )"
+           R"("upper": 8, "carry": {"g": "h"}, "yield": {"g": "m"}, "body": [)"
+           R"({"id": "s", "op": "neg", "of": "g"}, {"id": "n", "op": "fori_loop", "lower": 0, )"
+           R"("upper": 7, "carry": {"e": "s"}, "yield": {"e": "o"}, "body": [)" +
+           ops + R"(]}, {"id": "m", "op": "neg", "of": "n"}]}]}])";
+  };
+  CHECK(!is_kept(nested(18)));
+  CHECK(is_kept(nested(19)));
+}
+
+TEST_CASE("vjp: loops whose iterations differ are written out") {
+  CHECK(is_kept(multiplied(R"("k": "v")", R"("k": "k")")));
+  CHECK(is_kept(multiplied(R"("k": "v")", R"("k": "v")")));
+  CHECK(is_kept(multiplied(R"("k": "w")", R"("k": "y")")));
+  // After the first iteration h and k are equal, or k is w.
+  CHECK(!is_kept(multiplied(R"("k": "v")", R"("k": "y")")));
+  CHECK(!is_kept(multiplied(R"("k": "v")", R"("k": "w")")));
+  // Only k of the last iteration has a gradient.
+  CHECK(!is_kept(
+      R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 9, "carry": {"h": "w", "k": "v"}, )"
+      R"("yield": {"h": "n", "k": "m"}, "body": [{"id": "n", "op": "neg", "of": "k"}, )"
+      R"({"id": "m", "op": "sin", "of": "w"}]}])"));
+  // The last iteration has no gradient of k. All before it have.
+  CHECK(is_kept(
+      multiplied(R"("k": "v")", R"("k": "n")", R"({"id": "n", "op": "sin", "of": "k"}, )")));
+}
+
 TEST_CASE("vjp: a value of a single iteration that is read off the way keeps the loop a loop") {
   const std::string squared = squares("1000000");
   const Scenario scenario =
@@ -359,7 +419,7 @@ TEST_CASE("vjp: a value of a single iteration that is read off the way keeps the
 
 /// Each iteration computes m = sin(h), y = m * m, where h is y of the iteration before.
 const std::string kTwoInBody =
-    R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "w"}, "body": [)"
+    R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 9, "carry": {"h": "w"}, "body": [)"
     R"({"id": "m", "op": "sin", "of": "h"}, {"id": "y", "op": "mul", "of": ["m", "m"]}], )"
     R"("yield": {"h": "y"}}])";
 
@@ -392,7 +452,8 @@ std::vector<std::string> again_of_nested(const std::string& recompute) {
           R"("yield": {"h": "k"}, "body": [{"id": "k", "op": "fori_loop", "lower": 0, )"
           R"("upper": 2, "carry": {"g": "h"}, "yield": {"g": "m"}, "body": [)"
           R"({"id": "n", "op": "sin", "of": "g"}, {"id": "m", "op": "mul", "of": ["n", "n"]}]}]}])",
-          R"({"vjp": {"of": "l", "with_respect_to": "w", "recompute": )" + recompute + "}}")))
+          R"({"vjp": {"of": "l", "with_respect_to": "w", "keep_loops": true, "recompute": )" +
+              recompute + "}}")))
     if (const size_t end = line.find(".re = "); end != std::string::npos)
       found.push_back(line.substr(0, end));
   return found;

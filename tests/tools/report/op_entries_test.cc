@@ -103,7 +103,7 @@ TEST_CASE("entries: an op outside of loops is in none, whatever it is called") {
   const std::string scenario = R"({"orrery": 1, "mesh": {"x": 2},
     "cluster": {"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"},
     "arrays": {"a": {"shape": [4], "dtype": "f32"}, "ct_r": {"shape": [4], "dtype": "f32"}},
-    "program": [{"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": "a"},
+    "program": [{"id": "l", "op": "fori_loop", "lower": 0, "upper": 9, "carry": {"h": "a"},
                  "yield": {"h": "y"}, "body": [{"id": "y", "op": "neg", "of": "h"}]},
                 {"id": "l[0].zz", "op": "neg", "of": "l"}, {"id": "r", "op": "neg", "of": "l[0].zz"}],
     "transform": {"vjp": {"of": "r", "with_respect_to": "a"}}})";

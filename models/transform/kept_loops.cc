@@ -1,0 +1,221 @@
+// This is the part of backward_pass.h that says which loops go back as loops.
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "models/base/compiler.h"
+#include "models/program/loops.h"
+#include "models/transform/backward_pass.h"
+#include "models/transform/gradients.h"
+
+namespace orrery {
+
+namespace {
+
+/// Loops of no more iterations are written out: an array of all iterations is held longer than what
+/// is in it, and each value lies in it beside itself.
+constexpr int64_t kFewIterations = 8;
+/// A program is only written out for its memory if it then has no more ops.
+constexpr int64_t kMostOps = 8192;
+
+/// Returns for each value whether one of `of` depends on it.
+std::vector<bool> needed_by(const Program& program, const std::vector<ValueId>& of) {
+  std::vector<bool> needed(program.values.size(), false);
+  bool grew = true;
+  const auto need = [&](ValueId value, bool is) {
+    grew = grew || (is && !needed[value.index()]);
+    needed[value.index()] = needed[value.index()] || is;
+  };
+  for (const ValueId value : of)
+    need(value, true);
+  while (grew) {
+    grew = false;
+    for (auto op = program.ops.rbegin(); op != program.ops.rend(); ++op)
+      for (const ValueId operand : op->operands)
+        need(operand, std::any_of(op->results.begin(), op->results.end(),
+                                  [&](ValueId result) { return needed[result.index()]; }));
+    for (const Loop& loop : program.loops) {
+      for (const Carry& carry : loop.carries) {
+        const bool is = needed[carry.result.index()] || needed[carry.param.index()];
+        need(carry.initial, is);
+        need(carry.yielded, is);
+      }
+      for (const Exit& exit : loop.exits)
+        need(exit.inside, needed[exit.outside.index()]);
+    }
+  }
+  return needed;
+}
+
+/// GoingBack follows which values get a cotangent, iteration by iteration.
+class GoingBack {
+ public:
+  GoingBack(const Program& program, const std::vector<bool>& wanted)
+      : program_(program),
+        wanted_(wanted),
+        body_(bodies_of_values(program)),
+        has_(program.values.size(), false) {
+    std::vector<size_t> open;
+    for_each_part(program, ThreadId(0),
+                  {[&](OpId op) {
+                     places_.push_back({op, 0, {}});
+                     return true;
+                   },
+                   [&](size_t loop) {
+                     open.push_back(places_.size());
+                     places_.push_back({{}, loop, {}});
+                     return true;
+                   },
+                   [&](size_t loop) {
+                     places_.push_back({{}, loop, open.back()});
+                     open.pop_back();
+                     return true;
+                   }});
+  }
+
+  /// Returns whether the iterations of each loop save alike, and all but the last one pass
+  /// cotangents to the same carries. The last one goes back first, so it may have fewer.
+  bool is_alike(const std::vector<ValueId>& of) {
+    for (const ValueId value : of)
+      has_[value.index()] = true;
+    go_back(0, places_.size());
+    for (size_t l = 0; l < program_.loops.size(); ++l)
+      alike_ = alike_ && saves_alike(l);
+    return alike_;
+  }
+
+ private:
+  /// A Place has an op, or is the begin or the end of a loop. An end has the place of the begin.
+  struct Place {
+    std::optional<OpId> op;
+    size_t loop;
+    std::optional<size_t> begin;
+  };
+
+  bool has_any(const std::vector<ValueId>& values, const std::vector<bool>& which) const {
+    return std::ranges::any_of(values, [&](ValueId value) { return which[value.index()]; });
+  }
+
+  /// Returns false if an array of all iterations has values once more: a carry has, after the first
+  /// iteration, what another carry has too, or what is outside of the loop; or the loop is in
+  /// another, each of whose iterations has the first value of a carry too.
+  bool saves_alike(size_t l) const {
+    const std::vector<Carry>& carries = program_.loops[l].carries;
+    return !program_.loops[l].around && std::ranges::all_of(carries, [&](const Carry& carry) {
+      return carry.yielded == carry.initial ||
+             (body_[carry.yielded.index()] == l &&
+              std::ranges::all_of(carries, [&](const Carry& other) {
+                return other.yielded != carry.yielded || other.initial == carry.initial;
+              }));
+    });
+  }
+
+  void go_back(size_t begin, size_t end) {
+    for (size_t p = end; p-- > begin;)
+      if (places_[p].op) {
+        const Op& op = program_.op(*places_[p].op);
+        if (has_any(op.results, has_))
+          for (const ValueId operand : op.operands)
+            give(operand);
+      } else {
+        const size_t first = *places_[p].begin;
+        go_back_through(program_.loops[places_[p].loop], first + 1, p);
+        p = first;
+      }
+  }
+
+  void give(ValueId value) { has_[value.index()] = has_[value.index()] || wanted_[value.index()]; }
+
+  /// After two iterations nothing changes any more where iterations are alike.
+  void go_back_through(const Loop& loop, size_t begin, size_t end) {
+    std::vector<bool> reached;
+    for (const Carry& carry : loop.carries)
+      reached.push_back(has_[carry.result.index()]);
+    if (std::ranges::count(reached, true) == 0)
+      return;
+    for (int64_t k = 0; k < std::min<int64_t>(loop.upper - loop.lower, 2); ++k) {
+      for (size_t c = 0; c < reached.size(); ++c)
+        if (reached[c])
+          give(loop.carries[c].yielded);
+      go_back(begin, end);
+      std::vector<bool> before;
+      for (const Carry& carry : loop.carries)
+        before.push_back(has_[carry.param.index()]);
+      for (size_t c = 0; c < reached.size() && k + 1 < loop.upper - loop.lower; ++c)
+        alike_ = alike_ && (before[c] == reached[c] || (k == 0 && before[c]));
+      reached = std::move(before);
+      forget(begin, end);
+      for (const Carry& carry : loop.carries)
+        has_[carry.param.index()] = false;
+    }
+    for (size_t c = 0; c < reached.size(); ++c)
+      if (reached[c])
+        give(loop.carries[c].initial);
+  }
+
+  /// Makes the values of a body have no cotangents, as in the iteration before.
+  void forget(size_t begin, size_t end) {
+    for (size_t p = begin; p < end; ++p)
+      if (places_[p].op)
+        for (const ValueId result : program_.op(*places_[p].op).results)
+          has_[result.index()] = false;
+      else
+        for (const Carry& carry : program_.loops[places_[p].loop].carries)
+          has_[carry.param.index()] = has_[carry.result.index()] = false;
+  }
+
+  const Program& program_;
+  const std::vector<bool>& wanted_;
+  const std::vector<std::optional<size_t>> body_;  // by value
+  std::vector<Place> places_;
+  std::vector<bool> has_;  // by value
+  bool alike_ = true;
+};
+
+/// Returns whether the program takes less memory with its iterations written out, and not many ops.
+bool is_better_written_out(const Program& program, const VjpRequest& request,
+                           const std::vector<ValueId>& of, const std::vector<bool>& wanted) {
+  if (request.keep_loops || request.recompute_all || request.prefetch > 0)
+    return false;
+  Int128 ops = 0;
+  for (const uint64_t times : repetitions(program))
+    ops += times;
+  return ops <= std::min(kMostOps, request.most_ops) &&
+         (std::ranges::all_of(
+              program.loops,
+              [](const Loop& loop) { return loop.upper - loop.lower <= kFewIterations; }) ||
+          !GoingBack(program, wanted).is_alike(of));
+}
+
+}  // namespace
+
+bool keeps_loops(const Program& program, const VjpRequest& request) {
+  if (program.loops.empty())
+    return false;
+  Diagnostics errors("");
+  const std::vector<ValueId> of =
+      named_results(program, request.of, Differentiated::Inexact, errors);
+  const std::vector<ValueId> arguments =
+      named_arguments(program, request.with_respect_to, Differentiated::Inexact, errors);
+  static_cast<void>(recomputed_ops(program, request.recompute, errors));
+  if (!is_one_program(program, request.origin, errors) || !errors.empty())
+    return false;
+  const std::vector<std::optional<size_t>> bodies = bodies_of_values(program);
+  const std::vector<bool> needed = needed_by(program, of);
+  const std::vector<bool> wanted = dependents(program, arguments, Differentiated::Inexact);
+  for (const Loop& loop : program.loops) {
+    if (loop.around && request.recompute_all)
+      return false;
+    for (const Exit& exit : loop.exits)
+      if (wanted[exit.outside.index()] && needed[exit.outside.index()])
+        return false;
+  }
+  return std::none_of(of.begin(), of.end(),
+                      [&](ValueId value) { return bodies[value.index()].has_value(); }) &&
+         !is_better_written_out(program, request, of, wanted);
+}
+
+}  // namespace orrery
