@@ -7,7 +7,6 @@
 #include "models/base/check.h"
 #include "models/program/iteration_name.h"
 #include "models/program/loops.h"
-#include "models/program/rules.h"
 #include "models/transform/backward_pass.h"
 
 namespace orrery {
@@ -380,55 +379,6 @@ void BackwardPass::make_again(OpId id) {
   request.pass = Pass::Again;
   request.forward = program_.op(id).name;
   add(std::move(request));
-}
-
-/// Returns whether the op only moves elements, or computes an integer scalar. Then it is no more
-/// work to do it again than to save its results.
-bool BackwardPass::is_free(const Op& op) const {
-  const OpRules& rules = orrery::rules(op.kind);
-  if (rules.family != Family::Local || rules.opaque || op.results.empty())
-    return false;
-  return rules.errors == Errors::Moved || rules.errors == Errors::Free ||
-         std::all_of(op.results.begin(), op.results.end(), [&](ValueId result) {
-           const ValueType& type = program_.value(result).type;
-           return !type.token && type.shape.rank() == 0 && !is_inexact(type.dtype);
-         });
-}
-
-/// Returns the buffers whose values the backward pass may not find any more.
-std::set<BufferId> BackwardPass::donated_storage() const {
-  std::set<BufferId> donated;
-  for (const Op& op : program_.ops)
-    for (const ValueId value : op.donated)
-      donated.insert(program_.value(value).buffer);
-  // A body that donates a carry donates the initial value in its first iteration. Inner loops come
-  // after those around them.
-  for (auto loop = program_.loops.rbegin(); loop != program_.loops.rend(); ++loop)
-    for (const Carry& carry : loop->carries)
-      if (donated.contains(program_.value(carry.param).buffer))
-        donated.insert(program_.value(carry.initial).buffer);
-  return donated;
-}
-
-/// Makes the pass do the free ops of loops again whose operands come from outside of their
-/// iteration, from its index, or from such ops.
-void BackwardPass::make_free_ops_again() {
-  const std::set<BufferId> donated = donated_storage();
-  for (size_t i = 0; i < program_.ops.size(); ++i) {
-    const Op& op = program_.ops[i];
-    const std::optional<size_t> body =
-        op.results.empty() ? std::nullopt : body_[op.results.front().index()];
-    if (!body || program_.loops[*body].index == OpId(i) || !is_free(op))
-      continue;
-    if (std::all_of(op.operands.begin(), op.operands.end(), [&](ValueId operand) {
-          const std::optional<OpId> made = maker(operand);
-          if (donated.contains(program_.value(operand).buffer))
-            return false;
-          return body_[operand.index()] != body || recomputed_maker(operand) ||
-                 (made && made == program_.loops[*body].index);
-        }))
-      recomputed_.insert(OpId(i));
-  }
 }
 
 }  // namespace orrery

@@ -347,7 +347,7 @@ void check_equal(const std::vector<Tensor>& a, const std::vector<Tensor>& b, dou
 }
 
 TEST_CASE("vjp: random loops have the gradients of their iterations written out") {
-  const uint64_t programs = tries(500);
+  const uint64_t programs = tries(400);
   uint64_t compared = 0;
   uint64_t prefetched = 0;
   for (uint64_t seed = 0; seed < programs; ++seed) {
@@ -423,7 +423,7 @@ Bytes allowed_for(const Program& program) {
 
 TEST_CASE("vjp: the peak of random loops is no higher than that of iterations written out") {
   size_t kept = 0;
-  const uint64_t programs = tries(1000);
+  const uint64_t programs = tries(500);
   for (uint64_t seed = 0; seed < programs; ++seed) {
     CAPTURE(seed);
     const std::vector<Item> items = RandomLoops(seed, seed % 2 == 0 ? 4 : 20, kLargeRow).program();
@@ -539,11 +539,15 @@ TEST_CASE("vjp: the peak grows by no more an iteration than with iterations writ
   // again.
   for (const Case& each : {Case{two_saved, 2}, Case{row, 0}, Case{carried, 1}}) {
     CAPTURE(texts(each.body).front());
-    const auto growth = [&](bool is_written) {
-      return peak(each.body, 32, is_written) - peak(each.body, 16, is_written);
+    const auto growth = [&](int64_t trips, bool is_written) {
+      return peak(each.body, 2 * trips, is_written) - peak(each.body, trips, is_written);
     };
-    CHECK(growth(false).count() == 16 * 1024 * each.saved);
-    CHECK(growth(false) <= growth(true));
+    // vjp writes up to 8 iterations out.
+    for (const int64_t trips : {4, 16}) {
+      CAPTURE(trips);
+      CHECK(growth(trips, false).count() == trips * 1024 * each.saved);
+      CHECK(growth(trips, false) <= growth(trips, true));
+    }
   }
 }
 

@@ -135,6 +135,30 @@ TEST_CASE("vjp: carries that pass a value on have it saved once") {
                     "body": [{"id": "m", "op": "mul", "of": ["c", "c"]}])") == Names{"l.c"});
 }
 
+TEST_CASE("vjp: a slice is made again if what it is of would be there anyway, or is small") {
+  // Each iteration multiplies by a row of "v", or of an array "u" that is made of it.
+  const auto is_again = [](const std::string& of, int trips) {
+    const std::string program = fmt::format(
+        R"([{{"id": "z", "op": "full", "shape": [], "dtype": "s32", "fill_value": 0}}, )"
+        R"({{"id": "u", "op": "sin", "of": "v"}}, {{"id": "l", "op": "fori_loop", "lower": 0, )"
+        R"("upper": {}, "index": "i", "carry": {{"h": "w"}}, "yield": {{"h": "y"}}, "body": [)"
+        R"({{"id": "s", "op": "dynamic_slice", "of": ["{}", "i", "z"], "slice_sizes": [1, 2]}}, )"
+        R"({{"id": "r", "op": "reshape", "of": "s", "new_sizes": [2]}}, )"
+        R"({{"id": "y", "op": "mul", "of": ["h", "r"]}}]}}])",
+        trips, of);
+    const std::string v = R"(, "v": {"shape": [40, 2], "dtype": "f32", "spec": ["x"]})";
+    return std::ranges::any_of(
+        all_ops(looped(program, R"({"vjp": {"of": "l", "with_respect_to": "w"}})", v)),
+        [](const std::string& op) { return op.find(".s.re = ") != std::string::npos; });
+  };
+  CHECK(is_again("v", 9));
+  CHECK(!is_again("u", 19));
+  CHECK(is_again("u", 20));
+  // Iterations that are written out hold what each of them needs.
+  CHECK(is_again("v", 8));
+  CHECK(!is_again("u", 8));
+}
+
 TEST_CASE("vjp: the gradient of a slice is added to the slice, in place") {
   const std::string program =
       R"([{"id": "z", "op": "full", "shape": [], "dtype": "s32", "fill_value": 0}, )"
