@@ -131,8 +131,8 @@ struct PieceRule {
 inline constexpr PieceRule kPiecesOfChain = {512, Bytes(int64_t{64} << 10)};
 /// Trees between nodes are not as deep.
 inline constexpr PieceRule kPiecesOfTrees = {128, Bytes(int64_t{64} << 10)};
-/// A rank of a ring has one message under way, so each piece takes a latency more than its
-/// transfer. Rings of stages have several units to overlap, besides the pieces.
+/// A rank of a ring of a stage has two messages under way (StagedForm::pieces), so each one should
+/// take as long as a latency. Rings of stages have several units to overlap, besides the pieces.
 inline constexpr PieceRule kPiecesOfStages = {16, Bytes(int64_t{2} << 20)};
 
 /// The name of all algorithms that run one algorithm in nodes and one between them.

@@ -1,5 +1,6 @@
 #include "simulator/algorithm/hierarchical.h"
 
+#include <algorithm>
 #include <bit>
 
 #include <fmt/format.h>
@@ -142,13 +143,13 @@ std::optional<std::string> misfit_axes(const PlacedGroup& group) {
 
 }  // namespace
 
-const StagePart kRingPart = {{ring_line, one_for_each}, one_channel};
+const StagePart kRingPart = {{ring_line, one_for_each, true}, one_channel};
 const StagePart kInSwitchPart = {
     {in_switch_line, one_for_each}, channels_of_switch, kPiecesOfTrees, true};
 const StagePart kNetworkSwitchPart = {
     {fold_and_cast_line, one_unit}, channels_of_network_switch, kPiecesOfTrees, true};
 const StagePart kTreePart = {{tree_line, halves}, channels_of_tree, kPiecesOfTrees};
-const StagePart kHalvingPart = {{halving_line, powers_of_two}, one_channel};
+const StagePart kHalvingPart = {{halving_line, powers_of_two, true}, one_channel};
 const StagePart kDirectPart = {{direct_line, one_for_each}, channel_for_each};
 
 OwnedSchedule make_hierarchical(const ScheduleRequest& request, const LineAlgorithm& inside,
@@ -170,6 +171,10 @@ OwnedSchedule make_hierarchical(const ScheduleRequest& request, const LineAlgori
     form.algorithms = {between, inside};
     form.lanes.assign(request.transport.channels, {{1, 0}});
   }
+  const bool waits =
+      std::ranges::any_of(form.algorithms, [](const LineAlgorithm& line) { return line.waits; });
+  if (const uint32_t slots = request.transport.slots; waits && slots >= 4 && slots % 2 == 0)
+    form.pieces = 2;  // a ring with one slot for each hangs
   form.count = count_of(request);
   form.combine = rules(request.kind).form.combine;
   form.transport = request.transport;

@@ -119,6 +119,8 @@ struct StagedSchedule::At {
   uint32_t number = 0;           // of the line in its stage
   Node sub;                      // the node in the line
   Channel channel;               // of the line
+  uint32_t index = 0;            // of a step, in the line
+  uint32_t piece = 0;            // that the step is for
   Digits coordinates = {};       // of the rank, or those of the line for a switch node
 };
 
@@ -127,6 +129,9 @@ StagedSchedule::StagedSchedule(StagedForm form) : form_(std::move(form)), shares
   ORRERY_CHECK(axes > 0 && axes <= kMostAxes && form_.algorithms.size() == axes, "a grid has axes");
   ORRERY_CHECK(form_.form != StageForm::AllToAll || axes == 2, "an exchange has two axes");
   ORRERY_CHECK(!form_.whole_parts || form_.form == StageForm::AllReduce, "parts lie in one piece");
+  ORRERY_CHECK(form_.pieces > 0 && form_.transport.slots % form_.pieces == 0,
+               "each piece has as many slots");
+  ORRERY_CHECK(!form_.whole_parts || form_.pieces == 1, "stages cut whole parts differently");
   strides_.resize(axes);
   for (size_t axis = axes; axis > 0; --axis) {
     ORRERY_CHECK(form_.sizes[axis - 1] > 1, "an axis has two ranks");
@@ -164,7 +169,8 @@ StagedSchedule::StagedSchedule(StagedForm form) : form_(std::move(form)), shares
     extent_.switch_scratch = std::max(extent_.switch_scratch, line.switch_scratch * widest_);
     for (uint32_t n = 0; n < line.nodes; ++n)
       for (uint32_t c = 0; c < line.channels; ++c)
-        extent_.window = std::max(extent_.window, stage.line->schedule->steps(Node(n), Channel(c)));
+        extent_.window = std::max(extent_.window,
+                                  form_.pieces * stage.line->schedule->steps(Node(n), Channel(c)));
   }
 }
 
@@ -296,6 +302,7 @@ const StagedSchedule::Line& StagedSchedule::line_of(uint32_t axis, StageForm for
   const bool reduces = form == StageForm::AllReduce || form == StageForm::ReduceScatter;
   Transport transport = form_.transport;
   transport.channels = 1;
+  transport.slots /= form_.pieces;  // messages of one piece
   transport.whole_part = 0;
   transport.largest = 0;
   std::unique_ptr<const Schedule> whole =
@@ -317,6 +324,13 @@ StagedSchedule::Digits StagedSchedule::coordinates(uint32_t rank, uint32_t lane)
     digits[p] = along.goes_back ? size - 1 - coordinate : coordinate;
   }
   return digits;
+}
+
+StagedSchedule::At StagedSchedule::place_of(StepRef ref) const {
+  At at = place_of(ref.node, ref.channel);
+  at.index = ref.index / form_.pieces;
+  at.piece = ref.index % form_.pieces;
+  return at;
 }
 
 StagedSchedule::At StagedSchedule::place_of(Node node, Channel channel) const {
@@ -359,15 +373,16 @@ Node StagedSchedule::rank_on_line(const At& at, Node sub) const {
   return Node(at.base + coordinate * strides_[stage.axis]);
 }
 
-/// Returns the step of this schedule that is a step of the line.
+/// Returns the step of this schedule that is a step of the line, for the same piece.
 StepRef StagedSchedule::outside(const At& at, StepRef sub) const {
   return {rank_on_line(at, sub.node), Channel(at.stage->first_channel + sub.channel.index()),
-          sub.index};
+          sub.index * form_.pieces + at.piece};
 }
 
 uint32_t StagedSchedule::steps(Node node, Channel channel) const {
   const At at = place_of(node, channel);
-  return at.stage == nullptr ? 0 : at.stage->line->schedule->steps(at.sub, at.channel);
+  return at.stage == nullptr ? 0
+                             : form_.pieces * at.stage->line->schedule->steps(at.sub, at.channel);
 }
 
 /// Finds the units of the axes that the round decides.
@@ -407,7 +422,7 @@ StepRef StagedSchedule::made_by(const At& at, const Digits& units) const {
                                                    : makers[units[before.position]];
   const uint32_t round = round_of(before, at.coordinates, units);
   return {rank_on_line(at, at.sub), Channel(before.first_channel + channel.index()),
-          round * line.length(sub, channel) + index};
+          (round * line.length(sub, channel) + index) * form_.pieces + at.piece};
 }
 
 Slice StagedSchedule::slice(const Stage& stage, Where where, const Digits& units) const {
@@ -453,12 +468,21 @@ std::optional<Slice> StagedSchedule::slice(const At& at, const Slice& sub, Digit
   return slice(stage, sub.area == Area::Input ? stage.from : stage.into, units);
 }
 
+/// Leaves the piece of a slice.
+void StagedSchedule::take_piece(uint32_t piece, std::optional<Slice>& slice) const {
+  if (!slice || form_.pieces == 1)
+    return;
+  const Split split(slice->count, form_.pieces);
+  slice->first += split.first(piece);
+  slice->count = split.count(piece);
+}
+
 Step StagedSchedule::step(StepRef ref) const {
-  const At at = place_of(ref.node, ref.channel);
+  const At at = place_of(ref);
   const Stage& stage = *at.stage;
-  const Step sub = stage.line->schedule->step({at.sub, at.channel, ref.index});
+  const Step sub = stage.line->schedule->step({at.sub, at.channel, at.index});
   Digits units = at.coordinates;
-  find_units(stage, at.coordinates, ref.index / stage.line->length(at.sub, at.channel), units);
+  find_units(stage, at.coordinates, at.index / stage.line->length(at.sub, at.channel), units);
   Step step;
   step.combine = sub.combine;
   if (sub.from)
@@ -471,26 +495,31 @@ Step StagedSchedule::step(StepRef ref) const {
     step.target = slice(at, *sub.target, units);
   if (sub.source) {
     step.source = slice(at, *sub.source, units);
-    if (stage.before && stage.has(at.sub) && sub.source->area == Area::Input) {
-      ORRERY_CHECK(!step.after, "a step that reads the operand waits for no other step");
+    const bool reads_result = stage.before && stage.has(at.sub) && sub.source->area == Area::Input;
+    // A unit that is already in its place is not copied there.
+    if (!step.from && step.combine == Combine::None && step.source == step.target)
+      step.target.reset();
+    ORRERY_CHECK(!reads_result || !step.after,
+                 "a step that reads the operand waits for no other step");
+    if (reads_result && form_.form == StageForm::AllGather && units == at.coordinates)
+      step.source = slice(stage, Where::OwnInput, units);  // a rank has its own unit from the start
+    else if (reads_result)
       step.after = made_by(at, units);
-    }
   }
-  // A unit that is already in its place is not copied there.
-  if (!step.from && step.combine == Combine::None && step.source == step.target)
-    step.target.reset();
+  take_piece(at.piece, step.source);
+  take_piece(at.piece, step.target);
   return step;
 }
 
 StepRef StagedSchedule::peer(StepRef ref, Half half) const {
-  const At at = place_of(ref.node, ref.channel);
-  return outside(at, at.stage->line->schedule->peer({at.sub, at.channel, ref.index}, half));
+  const At at = place_of(ref);
+  return outside(at, at.stage->line->schedule->peer({at.sub, at.channel, at.index}, half));
 }
 
 std::optional<StepRef> StagedSchedule::takes_slot_of(StepRef ref) const {
-  const At at = place_of(ref.node, ref.channel);
+  const At at = place_of(ref);
   const std::optional<StepRef> sub =
-      at.stage->line->schedule->takes_slot_of({at.sub, at.channel, ref.index});
+      at.stage->line->schedule->takes_slot_of({at.sub, at.channel, at.index});
   return sub ? std::optional(outside(at, *sub)) : std::nullopt;
 }
 
@@ -502,7 +531,8 @@ void StagedSchedule::for_each_receiver(Node node, Channel channel,
   if (at.stage == nullptr)
     return;
   at.stage->line->schedule->for_each_receiver(at.sub, at.channel, [&](const Sent& sent) {
-    visit(Sent{rank_on_line(at, sent.to), sent.messages, checked_multiply(sent.elements, widest_)});
+    visit(Sent{rank_on_line(at, sent.to), sent.messages * form_.pieces,
+               checked_multiply(sent.elements, widest_)});
   });
 }
 

@@ -17,7 +17,10 @@
 // that reads the result of the stage before waits for the step that stores it. So the stages
 // overlap: while one stage works on a unit, the one before works on the next. The rounds of a stage
 // follow one another in its channels. So a ring of a stage takes a latency for each of its messages
-// in each round, and as many latencies as a ring of all ranks.
+// in each round, and as many latencies as a ring of all ranks. Messages may have two pieces. Then a
+// rank sends one while the other is on its way, and a ring takes a latency only if a piece takes
+// less. (Lanes over the same links do not help: links are shared evenly, so the messages of all
+// lanes arrive at once.) NCCL passes the slices of a chunk in this way.
 //
 // In an all-reduce, the units of all later axes lie side by side. So a message may have all of them
 // instead, a whole part. Then a stage has one round, and begins when the one before it ends. Its
@@ -58,6 +61,9 @@ struct LineAlgorithm {
   /// Returns into how many units an all-reduce divides its data. Other forms have one for each
   /// rank.
   uint32_t (*units)(uint32_t nodes);
+  /// Whether a node sends a message when the one before has arrived, so that the links idle for a
+  /// latency each time.
+  bool waits = false;
 };
 
 /// A Lane takes its share of the data along the axes in this order.
@@ -74,6 +80,9 @@ struct StagedForm {
   std::vector<StagedLane> lanes;
   /// Whether messages have whole parts. Only for an AllReduce, and for lines with one channel.
   bool whole_parts = false;
+  /// Each message is sent in so many pieces, and each step of a line is as many steps. The pieces
+  /// divide the slots evenly. With whole parts there is one, as stages would cut these differently.
+  uint32_t pieces = 1;
   int64_t count = 0;  // elements of the larger area of a rank; without AllReduce, ranks divide it
   Combine combine = Combine::None;
   Transport transport;  // its slots and entry
@@ -95,7 +104,7 @@ class StagedSchedule final : public Schedule {
   std::optional<StepRef> takes_slot_of(StepRef ref) const override;
   void for_each_receiver(Node node, Channel channel,
                          FunctionRef<void(const Sent&)> visit) const override;
-  int64_t largest_message() const override { return widest_; }
+  int64_t largest_message() const override { return Split(widest_, form_.pieces).largest(); }
 
  private:
   /// One number for each axis, in the order of the lane: the coordinates of a rank, or the unit of
@@ -116,6 +125,7 @@ class StagedSchedule final : public Schedule {
   uint32_t position_units(uint32_t lane, uint32_t position) const;
   int64_t units_from(uint32_t lane, uint32_t position) const;
   At place_of(Node node, Channel channel) const;
+  At place_of(StepRef ref) const;
   Digits coordinates(uint32_t rank, uint32_t lane) const;
   Node rank_on_line(const At& at, Node sub) const;
   StepRef outside(const At& at, StepRef sub) const;
@@ -125,13 +135,14 @@ class StagedSchedule final : public Schedule {
   StepRef made_by(const At& at, const Digits& units) const;
   Slice slice(const Stage& stage, Where where, const Digits& units) const;
   std::optional<Slice> slice(const At& at, const Slice& sub, Digits& units) const;
+  void take_piece(uint32_t piece, std::optional<Slice>& slice) const;
 
   StagedForm form_;
   uint32_t ranks_ = 1;
   std::vector<uint32_t> strides_;  // per axis
   Split shares_;                   // of the data, or of a rank's part, per lane
   int64_t part_ = 0;               // elements of a rank's part; without AllReduce
-  int64_t widest_ = 0;             // elements of the largest message
+  int64_t widest_ = 0;             // elements of the largest unit, or of the largest whole part
   bool equal_messages_ = true;
   std::vector<std::unique_ptr<const Line>> lines_;
   std::vector<Stage> stages_;

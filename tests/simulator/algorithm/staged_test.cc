@@ -46,7 +46,8 @@ Drawn draw(StageForm form, int64_t part) {
   }
   drawn.form.form = form;
   drawn.form.transport = any_transport();
-  drawn.form.transport.slots = in_range(2U, 5U);  // a ring with one slot hangs
+  drawn.form.pieces = in_range(1U, 4U);
+  drawn.form.transport.slots = drawn.form.pieces * in_range(2U, 5U);  // a ring with one slot hangs
   drawn.form.count = form == StageForm::AllReduce ? part : drawn.ranks * part;
   const bool reduces = form == StageForm::AllReduce || form == StageForm::ReduceScatter;
   drawn.form.combine = reduces ? Combine::Add : Combine::None;
@@ -74,7 +75,7 @@ Drawn draw(StageForm form, int64_t part) {
                                     : pick == 2 ? kNetworkSwitchPart.line
                                                 : kInSwitchPart.line;
   } else if (form == StageForm::AllReduce) {
-    drawn.form.whole_parts = in_range(0, 2) == 1;
+    drawn.form.whole_parts = drawn.form.pieces == 1 && in_range(0, 2) == 1;
   }
   drawn.is_cut = !drawn.form.whole_parts && in_range(0, 2) == 1;
   return drawn;
