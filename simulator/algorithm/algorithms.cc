@@ -140,6 +140,11 @@ uint32_t one_an_order(const Layout& layout) {
   return std::max<uint32_t>(1, static_cast<uint32_t>(layout.orders.size()));
 }
 
+/// A chain on a torus has a ring for each axis, and goes both ways round it.
+uint32_t one_a_chain(const Layout& layout) {
+  return layout.wraps ? 2 * static_cast<uint32_t>(layout.axes.size()) : one_an_order(layout);
+}
+
 /// If nodes have several NICs, the layout has an order for each. Then a pair of channels begins at
 /// each rank of a node, and so at each NIC. In lists of links an order is a ring, and each rank
 /// counts as a node, so there is one pair.
@@ -279,9 +284,10 @@ SharedList<SharedList<uint32_t>> orders_from(uint32_t source, const Layout& layo
 }
 
 OwnedSchedule make_chain(const ScheduleRequest& request) {
-  return std::make_unique<ChainSchedule>(request.nodes, request.elements, request.source,
-                                         request.transport,
-                                         orders_from(request.source.index(), request.layout));
+  return std::make_unique<ChainSchedule>(
+      request.nodes, request.elements, request.source, request.transport,
+      request.layout.wraps ? torus_rings(request.layout.axes)
+                           : orders_from(request.source.index(), request.layout));
 }
 
 /// Returns the pairs of a permutation.
@@ -440,7 +446,7 @@ std::span<const Algorithm> algorithms() {
          .make = make_chain,
          .channel_use = ChannelUse::EvenSharesForEachRank,
          .pieces = kPiecesOfChain,
-         .own_channels = one_an_order},
+         .own_channels = one_a_chain},
         {.name = "in_switch",
          .summary = "the switch folds what the ranks send, and sends them copies",
          .kinds = kInSwitch,
@@ -476,7 +482,7 @@ std::span<const Algorithm> algorithms() {
          .misfit = misfit_tree,
          .make = make_tree,
          .set_aside = in_one_node,
-         .pieces = kPiecesOfChain,
+         .pieces = kPiecesOfTree,
          .own_channels = pair_a_rank,
          .considered_on = has_nodes},
         {.name = "one_shot",

@@ -23,6 +23,11 @@ std::unique_ptr<const Schedule> make_hierarchical(const ScheduleRequest& request
 /// then is too large.
 std::unique_ptr<const Schedule> make_torus(const ScheduleRequest& request, bool whole_parts);
 
+/// Returns rings of all ranks of a torus, whose axes have these sizes: two for each axis, one each
+/// way round. No two of them use one link, and together they use all. Each size is at least 3. The
+/// result is empty if a search of some length finds none.
+SharedList<SharedList<uint32_t>> torus_rings(const SharedList<uint32_t>& sizes);
+
 /// A part of a hierarchical algorithm: its schedules, how many channels a node has at most, and
 /// into how many pieces messages are cut. The part between nodes says how many pieces there are at
 /// most. None is smaller than either part needs.

@@ -1,6 +1,7 @@
 #include "simulator/lower/choice.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -219,6 +220,18 @@ std::string reason_text(Duration time) {
   return time >= kMicrosecond && exact.ends_with(" ps") ? time_text(time, true) : exact;
 }
 
+/// Returns "ring 4724 ns < tree 5100 ns". Both times are rounded if the exact ones have different
+/// units.
+std::string compared(const Method& first, Duration takes, std::string_view relation,
+                     const Method& second, std::string_view at_least, Duration other) {
+  std::array<std::string, 2> texts = {reason_text(takes), reason_text(other)};
+  const auto unit = [](std::string_view text) { return text.substr(text.rfind(' ')); };
+  if (unit(texts[0]) != unit(texts[1]))
+    texts = {time_text(takes, true), time_text(other, true)};
+  return fmt::format("{} {} {} {} {}{}", choice_of(first).method(), texts[0], relation,
+                     choice_of(second).method(), at_least, texts[1]);
+}
+
 /// Returns the time of the whole groups; nothing if smaller ones were timed.
 std::optional<Duration> alone(const QuietTime& time) {
   return time.extended_from ? std::nullopt : std::optional(time.takes);
@@ -240,13 +253,13 @@ Pick by_time(std::vector<Timed> timed, size_t shapes) {
                    [](const Timed& a, const Timed& b) { return a.time.takes < b.time.takes; });
   const Timed& first = timed[0];
   const Timed& second = timed[1];
-  return {
-      first.method,
-      fmt::format("{} {} {} {} {} ({})", choice_of(first.method).method(),
-                  reason_text(first.time.takes), first.time.takes < second.time.takes ? "<" : "=",
-                  choice_of(second.method).method(), reason_text(second.time.takes),
-                  model_text(first.time, shapes)),
-      alone(first.time)};
+  return {first.method,
+          fmt::format("{} ({})",
+                      compared(first.method, first.time.takes,
+                               first.time.takes < second.time.takes ? "<" : "=", second.method, "",
+                               second.time.takes),
+                      model_text(first.time, shapes)),
+          alone(first.time)};
 }
 
 /// Returns why an algorithm is not taken if the op names none.
@@ -343,9 +356,10 @@ Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer)
   Pick pick = timed.size() > 1 ? by_time(std::move(timed), shapes.size())
                                : Pick{first.method, "", alone(first.time)};
   if (pick.because.empty() && next != order.end())
-    pick.because = fmt::format("{} {} < {} at least {} ({})", choice_of(first.method).method(),
-                               reason_text(first.time.takes), choice_of(next->method).method(),
-                               reason_text(next->at_least), model_text(first.time, shapes.size()));
+    pick.because = fmt::format(
+        "{} ({})",
+        compared(first.method, first.time.takes, "<", next->method, "at least ", next->at_least),
+        model_text(first.time, shapes.size()));
   for (const std::string& why : why_not)
     pick.because += (pick.because.empty() ? "" : "; ") + why;
   return pick;

@@ -312,20 +312,22 @@ SharedList<SharedList<uint32_t>> orders_by_links(const Topology& topology, const
   return topology.is_searched() ? orders_found(fabric, ranks) : SharedList<SharedList<uint32_t>>();
 }
 
-/// Returns the sizes of the axes of the box that the ranks fill: those of the axis along which
-/// ranks are farthest apart come first. Axes along which the box has one device are left out. The
-/// result is empty if the ranks fill no box, or if they go round it in no order of its axes.
-SharedList<uint32_t> filled_axes(const Torus& torus, std::span<const VertexId> ranks) {
+/// Sets the sizes of the axes of the box that the ranks fill: those of the axis along which ranks
+/// are farthest apart come first. Axes along which the box has one device are left out. There are
+/// none if the ranks fill no box, or if they go round it in no order of its axes.
+void find_axes(const Torus& torus, std::span<const VertexId> ranks, Layout& layout) {
   struct Axis {
     uint32_t stride = 1;  // of devices
     uint32_t size = 1;    // of the torus
     uint32_t filled = 1;  // of the box
     size_t apart = 0;     // ranks between two devices that are neighbours along it
+    bool wraps = false;   // of the torus
   };
   std::vector<Axis> axes;
   uint32_t stride = torus.devices();
   for (const TorusDimension& dimension : torus.dimensions())
-    axes.push_back({stride /= dimension.size, dimension.size});
+    axes.push_back(
+        {.stride = stride /= dimension.size, .size = dimension.size, .wraps = dimension.wraps});
   const auto coordinate = [&](size_t rank, const Axis& axis) {
     return ranks[rank].index() / axis.stride % axis.size;
   };
@@ -337,10 +339,10 @@ SharedList<uint32_t> filled_axes(const Torus& torus, std::span<const VertexId> r
         coordinate(ranks.size() - 1, axis) - coordinate(0, axis) + 1;
     devices *= axis.filled;
     if (axis.filled > axis.size || devices > ranks.size())
-      return {};
+      return;
   }
   if (devices != ranks.size())
-    return {};
+    return;
   std::erase_if(axes, [](const Axis& axis) { return axis.filled == 1; });
   std::ranges::sort(axes, std::greater(), &Axis::apart);
   std::vector<uint32_t> box;
@@ -354,9 +356,13 @@ SharedList<uint32_t> filled_axes(const Torus& torus, std::span<const VertexId> r
       rest /= box[a - 1];
     }
     if (ranks[rank].index() != device)
-      return {};
+      return;
   }
-  return box;
+  layout.wraps = axes.size() > 1 && ranks.size() <= kMostRanksInRings &&
+                 std::ranges::all_of(axes, [](const Axis& axis) {
+                   return axis.wraps && axis.size > 2 && axis.filled == axis.size;
+                 });
+  layout.axes = std::move(box);
 }
 
 }  // namespace
@@ -377,7 +383,7 @@ Layout layout_of(const Fabric& fabric, std::span<const VertexId> ranks) {
     else
       order_by_nic(fabric, *nodes, ranks, layout);
   } else if (const auto* const torus = dynamic_cast<const Torus*>(&fabric.topology())) {
-    layout.axes = filled_axes(*torus, ranks);
+    find_axes(*torus, ranks, layout);
   } else {
     layout.orders = orders_by_links(fabric.topology(), fabric, ranks);
   }

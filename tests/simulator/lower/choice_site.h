@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "models/base/amount_text.h"
 #include "models/scenario/quantity_text.h"
 #include "simulator/lower/choice.h"
 #include "simulator/lower/groupings.h"
@@ -112,13 +113,15 @@ inline Duration doubling_time(uint32_t ranks, int64_t elements, Duration latency
   return hop(elements, latency) * (std::bit_width(ranks) - 1);
 }
 
-/// Returns "recursive_doubling 3 us", as a reason writes it.
-inline std::string says(const std::string& algorithm, Duration takes) {
-  return algorithm + " " + quantity_text(takes);
-}
-
 inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+/// Returns whether a reason says "recursive_doubling 3 us". It rounds the times if the two exact
+/// ones have different units.
+inline bool says(const std::string& text, const std::string& algorithm, Duration takes) {
+  return contains(text, algorithm + " " + quantity_text(takes)) ||
+         contains(text, algorithm + " " + time_text(takes, true));
 }
 
 /// Returns the algorithm of the kind that has this name. Requires that there is one.
