@@ -69,11 +69,14 @@ std::optional<std::string> only_by_name(const PlacedGroup& /*group*/, const Hint
   return "only if asked for";
 }
 
-/// Returns whether far ranks are more links apart than near ones by rule: in nodes, and in trees of
-/// several levels.
+/// Returns whether far ranks are more links apart than near ones, other than along a single line:
+/// in nodes, in trees of several levels, and on tori of several dimensions. Few rounds gain most
+/// there.
 bool has_levels(const Topology& topology) {
   const auto* const tree = dynamic_cast<const Tree*>(&topology);
-  return has_nodes(topology) || (tree != nullptr && tree->levels().size() > 1);
+  const auto* const torus = dynamic_cast<const Torus*>(&topology);
+  return has_nodes(topology) || (tree != nullptr && tree->levels().size() > 1) ||
+         (torus != nullptr && torus->dimensions().size() > 1);
 }
 
 /// In one node a tree is a chain, which is no faster than a ring.

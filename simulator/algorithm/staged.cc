@@ -140,6 +140,8 @@ StagedSchedule::StagedSchedule(StagedForm form) : form_(std::move(form)), shares
   }
   const bool reduces_all = form_.form == StageForm::AllReduce;
   part_ = form_.count / ranks_;
+  lanes_alike_ = std::ranges::all_of(
+      form_.lanes, [&](const StagedLane& lane) { return lane.axes == form_.lanes.front().axes; });
   const auto lanes = static_cast<uint32_t>(form_.lanes.size());
   shares_ = Split(reduces_all ? form_.count : part_, lanes);
   for (uint32_t lane = 0; lane < lanes; ++lane)
@@ -501,8 +503,11 @@ Step StagedSchedule::step(StepRef ref) const {
       step.target.reset();
     ORRERY_CHECK(!reads_result || !step.after,
                  "a step that reads the operand waits for no other step");
-    if (reads_result && form_.form == StageForm::AllGather && units == at.coordinates)
-      step.source = slice(stage, Where::OwnInput, units);  // a rank has its own unit from the start
+    // A rank has its own unit from the start. Where lanes have other orders of the axes, sending it
+    // early would hold up the first stages of these.
+    if (reads_result && lanes_alike_ && form_.form == StageForm::AllGather &&
+        units == at.coordinates)
+      step.source = slice(stage, Where::OwnInput, units);
     else if (reads_result)
       step.after = made_by(at, units);
   }

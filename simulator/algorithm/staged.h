@@ -144,6 +144,7 @@ class StagedSchedule final : public Schedule {
   int64_t part_ = 0;               // elements of a rank's part; without AllReduce
   int64_t widest_ = 0;             // elements of the largest unit, or of the largest whole part
   bool equal_messages_ = true;
+  bool lanes_alike_ = true;  // all have one order of the axes
   std::vector<std::unique_ptr<const Line>> lines_;
   std::vector<Stage> stages_;
   std::vector<std::vector<uint32_t>> stages_of_lane_;

@@ -66,6 +66,16 @@ TEST_CASE("choice: a group of more than 64 ranks of a torus is timed on smaller 
   }
 }
 
+TEST_CASE("choice: on a torus small gathers take few rounds, and large ones rings along the axes") {
+  const Fabric torus(std::make_shared<const Torus>(
+      std::vector<TorusDimension>{{4, true, kLink}, {4, true, kLink}, {4, true, kLink}}));
+  for (const OpKind kind : {OpKind::AllGather, OpKind::PsumScatter}) {
+    const int64_t part = kind == OpKind::AllGather ? 1 : 64;
+    CHECK(ChoiceSite(kind, torus, 100 * part).pick().starts_with("halving_doubling: "));
+    CHECK(ChoiceSite(kind, torus, 1'000'000 * part).pick().starts_with("torus: "));
+  }
+}
+
 TEST_CASE("choice: more than 64 ranks in a switch are extrapolated, which is exact there") {
   // 90 chunks of 200 B take 4 ns each. In turn, 90 go up, 1 down, 1 up and 89 down, and 4 us are
   // latency. (The links of both sizes divide evenly, so nothing is rounded.)

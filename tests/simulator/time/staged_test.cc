@@ -199,6 +199,17 @@ TEST_CASE("staged: on a torus all links of each device are busy nearly all the t
   }
 }
 
+TEST_CASE("staged: on a torus a gather takes no longer than a scatter") {
+  // Lanes share links there. So a rank sends its own units along the later axes of a lane no
+  // earlier than those that it gets, or the first stages of other lanes would wait.
+  for (const std::vector<uint32_t>& sizes : kCubes)
+    for (const int64_t part : {600, 60'000}) {
+      const int64_t count = on_torus(OpKind::Psum, sizes, 1)->extent().ranks() * part;
+      CHECK(takes_on_torus(OpKind::AllGather, sizes, count) <=
+            takes_on_torus(OpKind::PsumScatter, sizes, count));
+    }
+}
+
 TEST_CASE("staged: on a torus messages are as large as asked for, at most") {
   for (const OpKind kind : {OpKind::Psum, OpKind::PsumScatter, OpKind::AllGather})
     for (const int64_t part : {1, 7, 64})
