@@ -256,8 +256,10 @@ class ScenarioReader {
       for (const OutputReading& output : outputs_)
         if (!reader.is_invalid(output.name))
           builder.output(output.name, output.origin);
-    if (programs && !reader.complete())
+    if (programs && !reader.complete()) {
+      builder.report_undefined();
       return std::nullopt;
+    }
     name_exits(builder);
     if (transforms.empty())
       name_further_exits(builder);

@@ -221,8 +221,8 @@ struct VjpRequest;
 
 /// Returns whether vjp keeps loops (kept_loops.cc). It writes iterations out where it must: a
 /// single iteration is named, by `of` or `recompute`, or by an op on the way, or a loop in a body
-/// is to be computed again. It also does where that takes less memory, and not many ops: there are
-/// few iterations, or they differ in what they save or in the carries to which they pass
+/// is to be computed again. It also does where that mostly takes less memory, and not many ops:
+/// there are few iterations, or they differ in what they save or in the carries to which they pass
 /// cotangents. Errors in names are left to the program that is written out, which has all names.
 bool keeps_loops(const Program& program, const VjpRequest& request);
 

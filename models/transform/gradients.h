@@ -52,7 +52,7 @@ struct VjpRequest {
   /// So many iterations early start the collectives of loops that are computed again, in both
   /// passes, if their operands follow from the index and from values outside of the loop.
   int64_t prefetch = 0;
-  bool keep_loops = false;              // also those that take less memory written out
+  bool keep_loops = false;              // also those that are written out to save memory
   int64_t most_ops = int64_t{1} << 18;  // that the program may have if its loops are written out
 };
 

@@ -18,7 +18,8 @@ namespace {
 /// Loops of no more iterations are written out: an array of all iterations is held longer than what
 /// is in it, and each value lies in it beside itself.
 constexpr int64_t kFewIterations = 8;
-/// A program is only written out for its memory if it then has no more ops.
+/// A program is only written out for its memory if all its iterations have no more ops, those of
+/// its backward pass not counted.
 constexpr int64_t kMostOps = 8192;
 
 /// Returns for each value whether one of `of` depends on it.
@@ -175,7 +176,8 @@ class GoingBack {
   bool alike_ = true;
 };
 
-/// Returns whether the program takes less memory with its iterations written out, and not many ops.
+/// Returns whether the program mostly takes less memory with its iterations written out, and not
+/// many ops.
 bool is_better_written_out(const Program& program, const VjpRequest& request,
                            const std::vector<ValueId>& of, const std::vector<bool>& wanted) {
   if (request.keep_loops || request.recompute_all || request.prefetch > 0)

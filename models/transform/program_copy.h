@@ -131,7 +131,7 @@ bool is_one_program(const Program& program, const Origin& origin, Diagnostics& d
 
 /// Returns the program with all iterations of its loops written out, so that each has ops and
 /// values of its own. A backward pass reads the values of each iteration, so no iteration may be
-/// left out of a run: `kept_last` of each written loop is 0. Adds an error at `origin` for several
+/// left out of a run: each one is shown. Adds an error at `origin` for several
 /// programs, and if the program would have more than `most_ops` ops, which says `why`.
 std::optional<Program> straightened(const Program& program, int64_t most_ops, std::string_view why,
                                     const Origin& origin, Diagnostics& diagnostics);

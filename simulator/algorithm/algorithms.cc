@@ -76,7 +76,9 @@ bool has_levels(const Topology& topology) {
   const auto* const tree = dynamic_cast<const Tree*>(&topology);
   const auto* const torus = dynamic_cast<const Torus*>(&topology);
   return has_nodes(topology) || (tree != nullptr && tree->levels().size() > 1) ||
-         (torus != nullptr && torus->dimensions().size() > 1);
+         (torus != nullptr && std::ranges::count_if(torus->dimensions(), [](const auto& each) {
+                                return each.size > 1;
+                              }) > 1);
 }
 
 /// In one node a tree is a chain, which is no faster than a ring.
@@ -143,9 +145,16 @@ uint32_t one_an_order(const Layout& layout) {
   return std::max<uint32_t>(1, static_cast<uint32_t>(layout.orders.size()));
 }
 
-/// A chain on a torus has a ring for each axis, and goes both ways round it.
+/// Returns the rings over all links of a torus that the ranks fill; none elsewhere, or if none are
+/// found.
+SharedList<SharedList<uint32_t>> rings_of(const Layout& layout) {
+  return layout.wraps ? torus_rings(layout.axes) : SharedList<SharedList<uint32_t>>();
+}
+
+/// A chain on a torus has a channel for each ring, both ways round.
 uint32_t one_a_chain(const Layout& layout) {
-  return layout.wraps ? 2 * static_cast<uint32_t>(layout.axes.size()) : one_an_order(layout);
+  const SharedList<SharedList<uint32_t>> rings = rings_of(layout);
+  return rings.empty() ? one_an_order(layout) : static_cast<uint32_t>(rings.size());
 }
 
 /// If nodes have several NICs, the layout has an order for each. Then a pair of channels begins at
@@ -287,10 +296,10 @@ SharedList<SharedList<uint32_t>> orders_from(uint32_t source, const Layout& layo
 }
 
 OwnedSchedule make_chain(const ScheduleRequest& request) {
+  const SharedList<SharedList<uint32_t>> rings = rings_of(request.layout);
   return std::make_unique<ChainSchedule>(
       request.nodes, request.elements, request.source, request.transport,
-      request.layout.wraps ? torus_rings(request.layout.axes)
-                           : orders_from(request.source.index(), request.layout));
+      rings.empty() ? orders_from(request.source.index(), request.layout) : rings);
 }
 
 /// Returns the pairs of a permutation.

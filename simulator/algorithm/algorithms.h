@@ -42,7 +42,7 @@
 
 namespace orrery {
 
-/// Rings over all links of a torus of so many ranks are found in 0.1 s.
+/// Rings over all links of a torus of so many ranks are searched for in less than 1 s.
 inline constexpr uint32_t kMostRanksInRings = 1024;
 
 /// A Layout says how the ranks of a group lie on the fabric, as far as algorithms use it. Lowering
@@ -55,7 +55,8 @@ struct Layout {
   /// is that along which ranks follow each other. It is empty elsewhere.
   SharedList<uint32_t> axes = {};
   /// Whether these are several, each of them a ring of three ranks or more, and at most
-  /// kMostRanksInRings ranks. Then rings of all ranks use all links (torus_rings, hierarchical.h).
+  /// kMostRanksInRings ranks. Then rings of all ranks may use all links (torus_rings,
+  /// hierarchical.h).
   bool wraps = false;
   /// The orders of the ranks in which rings use different links: channel c of a ring or of a chain
   /// has order c mod their number. If there are none, they go by rank.

@@ -141,6 +141,17 @@ std::optional<std::string> misfit_axes(const PlacedGroup& group) {
       group.ranks.size());
 }
 
+/// Fewer elements of a rank take more overhead in halves than the latencies that halves save: with
+/// 1 us for each message, 4 MiB on 4 nodes of 4 take 7 % longer, and 32 MiB less.
+constexpr int64_t kLeastHalved = int64_t{1} << 17;
+
+/// Returns whether the messages of stages are sent in halves, if each rank has so many elements of
+/// the data. A ring with one slot for each half hangs.
+bool halves_messages(const StagedForm& form, const Transport& transport, int64_t elements) {
+  return std::ranges::all_of(form.algorithms, &LineAlgorithm::waits) && elements >= kLeastHalved &&
+         transport.slots >= 4 && transport.slots % 2 == 0;
+}
+
 }  // namespace
 
 const StagePart kRingPart = {{ring_line, one_for_each, true}, one_channel};
@@ -171,11 +182,9 @@ OwnedSchedule make_hierarchical(const ScheduleRequest& request, const LineAlgori
     form.algorithms = {between, inside};
     form.lanes.assign(request.transport.channels, {{1, 0}});
   }
-  const bool waits =
-      std::ranges::any_of(form.algorithms, [](const LineAlgorithm& line) { return line.waits; });
-  if (const uint32_t slots = request.transport.slots; waits && slots >= 4 && slots % 2 == 0)
-    form.pieces = 2;  // a ring with one slot for each hangs
   form.count = count_of(request);
+  if (halves_messages(form, request.transport, form.count / request.nodes))
+    form.pieces = 2;
   form.combine = rules(request.kind).form.combine;
   form.transport = request.transport;
   return std::make_unique<StagedSchedule>(std::move(form));

@@ -25,7 +25,8 @@ std::unique_ptr<const Schedule> make_torus(const ScheduleRequest& request, bool 
 
 /// Returns rings of all ranks of a torus, whose axes have these sizes: two for each axis, one each
 /// way round. No two of them use one link, and together they use all. Each size is at least 3. The
-/// result is empty if a search of some length finds none.
+/// result is empty if the search finds none, as for one in eight of all sizes up to 512 ranks. A
+/// process searches once for given sizes.
 SharedList<SharedList<uint32_t>> torus_rings(const SharedList<uint32_t>& sizes);
 
 /// A part of a hierarchical algorithm: its schedules, how many channels a node has at most, and

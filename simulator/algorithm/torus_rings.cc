@@ -10,11 +10,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "models/base/check.h"
+#include "models/base/shared_map.h"
 #include "simulator/algorithm/hierarchical.h"
 
 namespace orrery {
@@ -170,7 +170,9 @@ class FactorRings {
 
 }  // namespace
 
-SharedList<SharedList<uint32_t>> torus_rings(const SharedList<uint32_t>& sizes) {
+namespace {
+
+SharedList<SharedList<uint32_t>> search_rings(const SharedList<uint32_t>& sizes) {
   ORRERY_CHECK(std::ranges::all_of(sizes, [](uint32_t size) { return size > 2; }),
                "no two links join the same two ranks");
   FactorRings factors(sizes);
@@ -184,6 +186,13 @@ SharedList<SharedList<uint32_t>> torus_rings(const SharedList<uint32_t>& sizes) 
     orders.emplace_back(std::move(ring));
   }
   return orders;
+}
+
+}  // namespace
+
+SharedList<SharedList<uint32_t>> torus_rings(const SharedList<uint32_t>& sizes) {
+  static SharedMap<std::vector<uint32_t>, SharedList<SharedList<uint32_t>>> known(64);
+  return known.get({sizes.begin(), sizes.end()}, [&] { return search_rings(sizes); });
 }
 
 }  // namespace orrery

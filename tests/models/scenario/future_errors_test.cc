@@ -86,6 +86,19 @@ TEST_CASE("future errors: a future of another program") {
       "got \"f\", which is of program \"program 0\""));
 }
 
+TEST_CASE("future errors: an id that the body of a loop lacks, in one of several programs") {
+  Small small;
+  std::string text = small.text();
+  const size_t begin = text.find("\"program\"");
+  text.replace(begin, text.find("\"name\"") - begin - 2,
+               R"("programs": [{"on": [0, 1], "do": [{"id": "l", "op": "fori_loop", "lower": 0,
+"upper": 4, "carry": {"c": "a"}, "body": [{"id": "n", "op": "neg", "of": "nope"}],
+"yield": {"c": "n"}}]}, {"on": [2, 3], "do": []}])");
+  CHECK(refusal(text).ends_with(
+      "/programs/0/do/0/body/0/of: expected the id of an array or of an earlier op, got \"nope\" "
+      "(in l)"));
+}
+
 TEST_CASE("future errors: a loop may carry a future, as one in every iteration, but no token") {
   const auto loop = [](const std::string& first, const std::string& body, const std::string& next) {
     return said_after(R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 2, "carry": {"h": ")" +

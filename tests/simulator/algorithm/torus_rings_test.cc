@@ -1,13 +1,17 @@
 // Tests that rings over a torus have each rank, and use each link once.
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "models/fabric/topology.h"
+#include "models/program/op.h"
+#include "simulator/algorithm/algorithms.h"
 #include "simulator/algorithm/hierarchical.h"
 
 namespace orrery::test {
@@ -54,6 +58,21 @@ TEST_CASE("torus rings: each has all ranks, and together they use each link once
     CHECK(links.size() == size_t{ranks} * 2 * sizes.size());
     CHECK(used == links);
   }
+}
+
+TEST_CASE("torus rings: where none are found, a broadcast is one chain by rank") {
+  const std::vector<uint32_t> sizes = {4, 32};
+  REQUIRE(torus_rings(sizes).empty());
+  Layout layout;
+  layout.axes = sizes;
+  layout.wraps = true;
+  const std::span<const Algorithm> all = algorithms();
+  const auto ring = std::ranges::find_if(all, [](const Algorithm& each) {
+    return each.name == "ring" &&
+           std::ranges::find(each.kinds, OpKind::Pbroadcast) != each.kinds.end();
+  });
+  REQUIRE(ring != all.end());
+  CHECK(ring->own_channels(layout) == 1);
 }
 
 }  // namespace
