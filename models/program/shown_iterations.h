@@ -17,7 +17,7 @@ namespace orrery {
 /// A Recurrence says how the iterations of a loop repeat. But for the first ones, each does what
 /// the one a period before does, with values of as many iterations before.
 struct Recurrence {
-  uint32_t before = 0;  // how many iterations do not begin as one a period later
+  uint32_t before = 0;  // how many first iterations begin otherwise than the one a period later
   /// How many iterations back the maker of a carried value may lie; at least 1 in a result.
   uint32_t reach = 0;
   uint32_t period = 1;

@@ -100,9 +100,9 @@ class GoingBack {
     return std::ranges::any_of(values, [&](ValueId value) { return which[value.index()]; });
   }
 
-  /// Returns false if an array of all iterations has values once more: a carry has, after the first
-  /// iteration, what another carry has too, or what is outside of the loop; or the loop is in
-  /// another, each of whose iterations has the first value of a carry too.
+  /// Returns whether no array of all iterations holds a value a second time. It does if, after the
+  /// first iteration, a carry has the value of another carry, or one from outside of the loop. It
+  /// also does if the loop is in another one: each iteration of that saves the first values again.
   bool saves_alike(size_t l) const {
     const std::vector<Carry>& carries = program_.loops[l].carries;
     return !program_.loops[l].around && std::ranges::all_of(carries, [&](const Carry& carry) {

@@ -5,7 +5,7 @@
 // their factor, these become one. So exchanges join the rings of a factor until one is left, which
 // has all devices. Aubert and Schneider ("Décomposition de la somme cartésienne d'un cycle et de
 // l'union de deux cycles hamiltoniens en cycles hamiltoniens", 1982) show that tori have such
-// rings.
+// rings. This search does not find them for all sizes.
 
 #include <algorithm>
 #include <array>
