@@ -28,6 +28,7 @@
 #include "verifier/check/checks.h"
 #include "verifier/check/names.h"
 #include "verifier/check/values.h"
+#include "verifier/definition/bounds.h"
 #include "verifier/expect/expect.h"
 #include "verifier/gpus/gpus.h"
 #include "verifier/long_loops.h"
@@ -519,46 +520,24 @@ class Run {
                             report_.memory,
                             report_.completion,
                             report_.values,
+                            [this] { return bounds_of_values(); },
                             undecided,
                             so_far,
-                            leaves_out_,
-                            rounded_by()};
+                            leaves_out_};
     Expectations expectations(evidence);
     for (size_t e = 0; e < scenario_.expectations.size(); ++e) {
       const auto first = by_first_.find(e);
-      if (report_.completion && first != by_first_.end())
-        check(first->second);
-      else
-        check(with_bounds(expectations, e));
+      const bool is_decided = report_.completion && first != by_first_.end();
+      check(is_decided ? first->second : expectations.check(scenario_.expectations[e]));
     }
   }
 
-  /// Returns the check of an expectation. If it lacked error bounds since iterations are left out,
-  /// all iterations are run, within the limits: bounds are followed through written ones.
-  Check with_bounds(Expectations& expectations, size_t e) const {
-    Check check = expectations.check(scenario_.expectations[e]);
-    if (!expectations.lacked_bounds())
-      return check;
-    std::string why_not = beyond_limits(to_run_.given->program, options_.limits);
-    if (why_not.empty()) {
-      Scenario all = *to_run_.given;
-      all.expectations = {all.expectations[e]};
-      RunOptions options = options_;
-      options.iterations_budget.reset();
-      options.gpus.reset();
-      options.wanted = Wanted::Checks;
-      try {
-        const Report report = run(std::move(all), options);
-        if (report.values)
-          return report.checks.back();
-        why_not = fmt::format("their values take more than {}", quantity_text(options.data_budget));
-      } catch (const InputError& error) {
-        why_not = error.diagnostics().front().message;
-      }
-    }
-    check.message += fmt::format(
-        " Error bounds need all iterations written, which is not possible: {}.", why_not);
-    return check;
+  /// Returns the error bounds of the report's values.
+  DeviceValues bounds_of_values() {
+    if (!to_run_.looped)
+      return error_bounds(program_, lowered(), *report_.values, rounded_by());
+    return reported(error_bounds_of_run(*to_run_.looped, stages_.lowered_to_run(), initial_values(),
+                                        options_.kernels));
   }
 
   const ScenarioToRun to_run_;

@@ -3,7 +3,7 @@
 // This file computes running error bounds: how far each computed element can be from the value that
 // exact arithmetic on the same arguments gives, to first order. Expectations `close` use them.
 //
-// A walk over the program's lists computes the bounds of each op's results from those of its
+// A walk through the program computes the bounds of each op's results from those of its
 // operands:
 //  - Local ops have the rules of local_bounds.h. README.md has the formula of each op.
 //  - For a collective, its definition is applied to the errors. Only its sums and means round.
@@ -30,14 +30,20 @@ struct OtherRun {
   const std::vector<bool>& same_bits;  // per value: whether both runs have the same, bit for bit
 };
 
-/// Returns, per value and device, an f64 tensor of the value's shape; empty for values without a
-/// tensor. `values` is the host executor's result for a program that ends. With RoundedBy::Xla the
-/// bounds cover what XLA computes from the same arguments.
+/// Returns, per value and device, an f64 tensor of the value's shape; empty for futures and values
+/// without a tensor. Requires a program without loops that ends, and its `values`. With
+/// RoundedBy::Xla the bounds cover what XLA computes from the same arguments.
 ///
 /// With `other`, values that both runs have alike count as exact, with a bound of 0: the values of
 /// same_bits, and each integer and pred that is the same in both.
 DeviceValues error_bounds(const Program& program, const Lowered& lowered,
                           const DeviceValues& values, RoundedBy rounded_by = RoundedBy::Orrery,
                           const OtherRun* other = nullptr);
+
+/// Returns the same for the values of the host executor on `arguments`, also with loops: of a value
+/// in a loop it is the bound in the last iteration. The values are made again, iteration by
+/// iteration, so the memory does not grow with the trip counts.
+DeviceValues error_bounds_of_run(const Program& program, const Lowered& lowered,
+                                 DeviceValues arguments, HostKernels kernels = {});
 
 }  // namespace orrery

@@ -15,7 +15,6 @@
 #include "models/scenario/quantity_text.h"
 #include "verifier/check/checks.h"
 #include "verifier/check/names.h"
-#include "verifier/definition/bounds.h"
 #include "verifier/definition/compare.h"
 #include "verifier/definition/sums.h"
 
@@ -174,7 +173,6 @@ std::optional<std::string> Expectations::opaque(const Expectation& expectation) 
 
 Check Expectations::check(const Expectation& expectation) {
   const std::string& of = expectation.origin.pointer;
-  lacked_bounds_ = false;
   if (const std::optional<std::string> why = opaque(expectation))
     return undecided(std::holds_alternative<ExpectEqual>(expectation.what) ? CheckKind::ValuesEqual
                      : std::holds_alternative<ExpectClose>(expectation.what)
@@ -203,8 +201,7 @@ const std::optional<Tensor>& Expectations::tensor(const ComparedValue& value,
 
 const DeviceValues& Expectations::bounds() {
   if (!bounds_)
-    bounds_ = error_bounds(evidence_.scenario.program, evidence_.lowered, *evidence_.values,
-                           evidence_.rounded_by);
+    bounds_ = evidence_.error_bounds();
   return *bounds_;
 }
 
@@ -300,18 +297,7 @@ Check Expectations::close(const std::string& of, const ExpectClose& expected) {
   const auto compare = [&](LogicalId device, const ComparedValue& other, const Tensor& a,
                            const Tensor& b) -> std::optional<Check> {
     if (a == b)
-      return std::nullopt;       // within any bounds, which cost more than the program
-    if (evidence_.leaves_out) {  // error_bounds() follows written iterations
-      if (!open) {
-        const int64_t element = first_different(a, b, Nans::ByBits);
-        open = differs(kKind, of, device, element, {shown(first), element_text(a, element)},
-                       {shown(other), element_text(b, element)},
-                       "; how far their roundings may move them is not computed, since iterations "
-                       "are left out");
-        open->verdict = Verdict::Undecided;
-      }
-      return std::nullopt;
-    }
+      return std::nullopt;  // within any bounds, which cost more than the program
     const Tensor& bound_a = *bounds().at(id(first), device);
     const Tensor& bound_b = *bounds().at(id(other), device);
     const Nearness near = nearness(a, bound_a, b, bound_b);
@@ -338,7 +324,6 @@ Check Expectations::close(const std::string& of, const ExpectClose& expected) {
   if (const auto* check = std::get_if<Check>(&compared))
     return *check;
   const std::string& where = std::get<std::string>(compared);
-  lacked_bounds_ = open && evidence_.leaves_out;
   if (open)
     return std::move(*open);
   if (largest.found == 0)

@@ -10,9 +10,9 @@
 //  - `makespan`, `peak_memory` and `buffered_messages` compare a figure with its limits.
 //  - `holds` asks for properties. Each consists of checks that the run has made already.
 // An expectation on what the run does not have is undecided, and says why. In long loops the values
-// of first iterations are judged by a run of these alone (long_loops.h), and a `close` that lacks
-// bounds by a run of all iterations, within the limits.
+// of first iterations are judged by a run of these alone (long_loops.h).
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -26,7 +26,6 @@
 #include "simulator/time/completion.h"
 #include "simulator/values/values.h"
 #include "verifier/check/names.h"
-#include "verifier/definition/rounding.h"
 #include "verifier/report.h"
 
 namespace orrery {
@@ -42,10 +41,10 @@ struct Evidence {
   const MemoryProfile& memory;
   const std::optional<Completion>& completion;
   const std::optional<DeviceValues>& values;
+  std::function<DeviceValues()> error_bounds;  // computes those of the values
   std::string undecided;  // a sentence on why there are no values or no times; empty if there are
   std::span<const Check> checks;
   bool leaves_out = false;  // iterations of loops; only values outside of them are there
-  RoundedBy rounded_by = RoundedBy::Orrery;  // who rounded the values
 };
 
 /// It makes one check for each expectation, with its JSON pointer. An expectation on values or
@@ -55,9 +54,6 @@ class Expectations {
   explicit Expectations(const Evidence& evidence);
 
   Check check(const Expectation& expectation);
-  /// Returns whether the last check is undecided only since iterations are left out, through which
-  /// error bounds are not followed.
-  bool lacked_bounds() const { return lacked_bounds_; }
 
  private:
   /// Returns why an expectation on values that depend on an opaque computation is not decided.
@@ -89,7 +85,6 @@ class Expectations {
   std::map<std::string_view, const Check*> verdicts_;
   std::map<std::string, ValueId> values_by_name_;
   std::optional<DeviceValues> bounds_;             // computed when a `close` needs them
-  bool lacked_bounds_ = false;                     // the last check did
   std::optional<std::map<ValueId, OpId>> opaque_;  // found when values are compared
 };
 
