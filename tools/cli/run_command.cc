@@ -12,12 +12,11 @@
 
 #include "models/base/amount_text.h"
 #include "models/base/diagnostics.h"
-#include "models/program/iteration_name.h"
-#include "models/program/loops.h"
 #include "models/scenario/document.h"
 #include "models/scenario/law.h"
 #include "models/scenario/plan.h"
 #include "models/scenario/reader.h"
+#include "tools/cli/answers.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/inputs.h"
 #include "tools/cli/overrides.h"
@@ -27,134 +26,10 @@
 #include "tools/report/json.h"
 #include "tools/report/outline.h"
 #include "tools/report/text.h"
-#include "verifier/long_loops.h"
 #include "verifier/run.h"
 
 namespace orrery {
 namespace {
-
-/// Returns the values that the user asked for, in that order and under those names. For "all" these
-/// are the values that some device holds. They come under their own names and then under the other
-/// names that some have, such as "ct_w" for a gradient. `of_iterations` has those that the other
-/// run has.
-std::vector<NamedValue> chosen_values(const Report& report, const std::vector<std::string>& names,
-                                      const std::vector<NamedValue>& of_iterations) {
-  const Program& program = report.scenario->program;
-  std::vector<NamedValue> chosen;
-  if (names.empty())
-    return chosen;
-  if (names.size() == 1 && names[0] == "all") {
-    const auto add_held = [&](const std::string& name, ValueId id) {
-      if (report.values && std::ranges::any_of(report.devices, [&](const DeviceReport& device) {
-            return report.values->at(id, device.device).has_value();
-          }))
-        chosen.push_back({name, id});
-    };
-    for (uint32_t v = 0; v < program.values.size(); ++v)
-      add_held(program.values[v].name, ValueId(v));
-    for (const auto& [name, value] : program.other_names)
-      add_held(name, value);
-    return chosen;
-  }
-
-  std::vector<std::string_view> known;
-  const std::map<std::string_view, ValueId> values = values_by_name(program);
-  for (const auto& [name, value] : values)
-    known.push_back(name);
-  Diagnostics diagnostics("--values");
-  for (const std::string& name : names) {
-    const auto same = [&](const NamedValue& named) { return named.name == name; };
-    if (std::ranges::any_of(chosen, same))
-      continue;
-    const auto other = std::ranges::find_if(of_iterations, same);
-    if (other != of_iterations.end()) {
-      chosen.push_back(*other);
-      continue;
-    }
-    const auto found = values.find(name);
-    if (found != values.end()) {
-      chosen.push_back({name, found->second});
-      continue;
-    }
-    const std::string hint = iterations_hint(program, name);
-    diagnostics.add(fmt::format("{} has no value \"{}\"{}", report.scenario->file, name,
-                                hint.empty() ? did_you_mean(name, known) : hint));
-  }
-  diagnostics.throw_if_any();
-  return chosen;
-}
-
-/// Returns whether an id of the program is this one, in some iteration.
-bool is_named(const Program& program, const std::string& id) {
-  const std::vector<std::string_view> known = explainable(program);
-  return id.find(kAnyIndex) == id.npos &&
-         std::ranges::find(known, in_any_iteration(id)) != known.end();
-}
-
-/// Refuses an id that cannot be explained. All iterations are written only for an id that needs
-/// them: there may be too many, which the run says.
-void check_known(const Scenario& scenario, const std::string& id, const Limits& limits) {
-  std::string hint = iterations_hint(scenario.program, id);
-  if (hint.empty()) {
-    const bool named = is_named(scenario.program, id);
-    if (named &&
-        (!beyond_limits(scenario.program, limits).empty() || cut_after(scenario, id, 0, limits)))
-      return;
-    const WrittenScenario made =
-        written(scenario, named ? LongLoops::WrittenOut : LongLoops::LeftOut, &limits);
-    const std::vector<std::string_view> known = explainable(made.scenario.program);
-    if (std::find(known.begin(), known.end(), id) != known.end())
-      return;
-    hint = did_you_mean(id, known);
-  }
-  refuse("--explain", fmt::format("{} has no op or value \"{}\"{}", scenario.file, id, hint));
-}
-
-/// Returns whether iterations of the program are left out of its report.
-bool has_too_many_iterations(const Program& program) {
-  return device_ops_with_all_iterations(program) > *RunOptions().iterations_budget;
-}
-
-/// This is a run beside that of the report. It has what is asked about single iterations that the
-/// report leaves out.
-struct RunOfIterations {
-  std::shared_ptr<const Report> report;  // null: there was no need
-  std::vector<NamedValue> values = {};
-};
-
-/// Returns the names of values of single iterations, which only an exit of the program has.
-std::vector<std::string> names_in_iterations(const Program& regions,
-                                             const std::vector<std::string>& names) {
-  std::set<ValueId> exits;
-  for (const Loop& loop : regions.loops)
-    for (const Exit& exit : loop.exits)
-      exits.insert(exit.outside);
-  const std::map<std::string_view, ValueId> values = values_by_name(regions);
-  std::vector<std::string> in_iterations;
-  for (const std::string& name : names)
-    if (const auto found = values.find(name);
-        found == values.end() || exits.contains(found->second))
-      in_iterations.push_back(name);
-  return in_iterations;
-}
-
-/// Computes values of single iterations by a run up to the last of these iterations.
-RunOfIterations values_of_iterations(const Scenario& given, const std::vector<std::string>& names,
-                                     RunOptions options) {
-  RunOfIterations result;
-  if (names.empty())
-    return result;
-  options.data = Data::On;
-  options.wanted = Wanted::Checks;
-  result.report = std::make_shared<const Report>(
-      orrery::run(first_iterations_of(given, names, options.limits), options));
-  const std::map<std::string_view, ValueId> values =
-      values_by_name(result.report->scenario->program);
-  for (const std::string& name : names)
-    if (const auto found = values.find(name); found != values.end())
-      result.values.push_back({name, found->second, result.report.get()});
-  return result;
-}
 
 /// The result of a file.
 struct FileResult {
@@ -439,40 +314,26 @@ class Runner {
       if (!several_)
         refuse_unused(unused_here_);
       result.unused = unused_here_;
-      if (command_.explain)
-        check_known(scenario, *command_.explain, options_.limits);
       const auto given = std::make_shared<const Scenario>(std::move(scenario));
-      const std::vector<std::string> in_iterations = values_by_other_run(*given);
-      RunOptions options = options_for(*given, in_iterations);
-      data_here_ = options.data;
-      const RunOfIterations iterations = values_of_iterations(*given, in_iterations, options);
-      auto report = std::make_shared<const Report>(orrery::run(given, options));
-      std::optional<Explained> explained;
-      if (command_.explain && leaves_out_iterations(report->scenario->program)) {
-        explained = explained_by_first(*given, *command_.explain, *report, options);
-        if (!explained) {  // it needs all iterations
-          options.iterations_budget.reset();
-          report = std::make_shared<const Report>(orrery::run(given, options));
-        }
-      }
-      if (command_.explain && !explained)
-        explained = {report, explain(*report, *command_.explain)};
-      result.line = summary_line(*report, style_);
+      const Questions questions = {command_.values, command_.explain, command_.trace.has_value()};
+      data_here_ = options_for(*given, questions, options_).data;
+      const Answers answers = answer(given, questions, options_);
+      const Report& report = *answers.report;
+      const Explanation* const explanation = answers.explanation ? &*answers.explanation : nullptr;
+      result.line = summary_line(report, style_);
       if (wants_json())
-        result.json =
-            json_text(*report, {chosen_values(*report, command_.values, iterations.values),
-                                command_.encoding, explained ? &explained->explanation : nullptr,
-                                explained ? explained->report.get() : nullptr});
+        result.json = json_text(
+            report, {answers.values, command_.encoding, explanation, answers.explained.get()});
       else if (!several_)
         result.report =
-            report_text(*report, style_, command_.text) +
-            (explained ? explanation_text(*explained->report, explained->explanation, style_)
-                       : std::string());
+            report_text(report, style_, command_.text) +
+            (explanation != nullptr ? explanation_text(*answers.explained, *explanation, style_)
+                                    : std::string());
       if (command_.trace)
-        write_trace_of(*report);
+        write_trace_of(report);
       if (command_.html)
-        write_file(*command_.html, run_html(*report));
-      add_to_ci(file, *report);
+        write_file(*command_.html, run_html(report));
+      add_to_ci(file, report);
     } catch (const InputError& error) {
       not_run(file, error, "the input is wrong", result);
     } catch (const TooLittleGpuMemory& little) {
@@ -483,34 +344,6 @@ class Runner {
               result);
     }
     return result;
-  }
-
-  /// Returns the names in --values of which a run of the first iterations has the values.
-  std::vector<std::string> values_by_other_run(const Scenario& given) const {
-    if (is_written_out() || !has_too_many_iterations(given.program))
-      return {};
-    return names_in_iterations(given.program, command_.values);
-  }
-
-  /// Returns whether all iterations are written: for a trace, for the values of them all, and for
-  /// values on GPUs.
-  bool is_written_out() const {
-    const bool all_values = command_.values.size() == 1 && command_.values[0] == "all";
-    return command_.trace || all_values ||
-           (options_.gpus && (command_.explain || !command_.values.empty()));
-  }
-
-  /// Returns the options of the run whose report is written. Values that are asked for of it are
-  /// computed whatever their size.
-  RunOptions options_for(const Scenario& given,
-                         const std::vector<std::string>& in_iterations) const {
-    RunOptions options = options_;
-    if (command_.values.size() > in_iterations.size())
-      options.data = Data::On;
-    if (is_written_out() || (command_.explain && has_too_many_iterations(given.program) &&
-                             !cut_after(given, *command_.explain, 0, options.limits)))
-      options.iterations_budget.reset();
-    return options;
   }
 
   /// A part writes both forms, of which `orrery merge` takes one.

@@ -8,7 +8,6 @@
 #include "models/program/rules.h"
 #include "simulator/analyze/list_runs.h"
 #include "tools/report/figures.h"
-#include "verifier/long_loops.h"
 
 namespace orrery {
 namespace {
@@ -309,45 +308,6 @@ std::string explanation_text(const Report& report, const Explanation& explanatio
   if (explanation.value)
     text += "\n" + lives_text(report, explanation, style);
   return with_units(text, style);
-}
-
-namespace {
-
-/// Returns the last instant that the explanation shows, but for the end of the program.
-Instant last_shown(const Report& report, const Explanation& explanation) {
-  std::vector<OpId> ops;
-  if (explanation.op)
-    ops.push_back(*explanation.op);
-  for (const ValueLife& life : explanation.lives)
-    if (life.to)
-      ops.push_back(*life.to);
-  Instant last;
-  for (const OpId op : ops)
-    for (const OpSpan& span : report.completion->spans[op.index()])
-      last = std::max(last, span.end);
-  return last;
-}
-
-}  // namespace
-
-std::optional<Explained> explained_by_first(const Scenario& given, const std::string& id,
-                                            const Report& whole, RunOptions options) {
-  options.iterations_budget.reset();
-  options.slack_budget = 0;
-  constexpr uint64_t kFirstTry = 64;  // each later try has 4 times as many further iterations
-  for (uint64_t further = 0;; further = further == 0 ? kFirstTry : 4 * further) {
-    std::optional<CutLoops> cut = cut_after(given, id, further, options.limits);
-    if (!cut || !whole.completion)
-      return std::nullopt;
-    auto report = std::make_shared<Report>(orrery::run(std::move(cut->scenario), options));
-    if (!report->completion)
-      return std::nullopt;
-    Explanation explanation = explain(*report, id);
-    const bool known = last_shown(*report, explanation) <= known_until(*report, cut->loops);
-    report->completion->makespan = whole.completion->makespan;  // lives end with the whole run
-    if (known)
-      return Explained{std::move(report), std::move(explanation)};
-  }
 }
 
 }  // namespace orrery

@@ -2,17 +2,14 @@
 
 // Says in plain sentences why an op ran when it did, and why a value is held as long as it is.
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "models/scenario/scenario.h"
 #include "simulator/analyze/why.h"
 #include "tools/report/style.h"
 #include "verifier/report.h"
-#include "verifier/run.h"
 
 namespace orrery {
 
@@ -35,18 +32,6 @@ std::vector<std::string_view> explainable(const Program& program);
 Explanation explain(const Report& report, const std::string& id);
 /// Explains several ids, with one run of the timing.
 std::vector<Explanation> explain(const Report& report, const std::vector<std::string>& ids);
-
-/// An Explained has an explanation, and the report of the run that it explains.
-struct Explained {
-  std::shared_ptr<const Report> report;
-  Explanation explanation;
-};
-
-/// Explains an id of a single iteration, of which `whole` leaves out iterations, by a run of the
-/// first ones. That run goes as the whole one until the last instant that is shown. Returns nothing
-/// if no such run is within the limits.
-std::optional<Explained> explained_by_first(const Scenario& given, const std::string& id,
-                                            const Report& whole, RunOptions options);
 
 /// Returns a reason as a sentence: "device 6 sends 8 KiB of g to device 0, as it has entered".
 std::string sentence(const Report& report, const Reason& reason);

@@ -40,7 +40,7 @@ TEST_CASE("ratchet: headers, sentences without a subject and ARCHITECTURE.md do 
     int at_most;
   };
   const std::vector<Row> rows = {
-      {"headers", 297}, {sentences, 0}, {"lines of ARCHITECTURE.md", 220}};
+      {"headers", 298}, {sentences, 0}, {"lines of ARCHITECTURE.md", 220}};
   for (const Row& row : rows) {
     const int found = figure(figures.said, row.name);
     const std::string places =

@@ -1,0 +1,85 @@
+#include "tools/cli/answers.h"
+
+#include <memory>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "models/array/text.h"
+#include "models/program/loops.h"
+#include "models/scenario/reader.h"
+
+namespace orrery {
+namespace {
+
+/// Returns a scenario with 1,000 psums over two devices, each of the sum before.
+std::shared_ptr<const Scenario> long_loop() {
+  return std::make_shared<const Scenario>(read_scenario("f", R"({
+    "orrery": 1,
+    "mesh": {"x": 2},
+    "cluster": {"devices": 2, "topology": "switch", "bandwidth": "50 GB/s", "latency": "1 us"},
+    "arrays": {"a": {"shape": [1], "dtype": "u32", "init": "ones"}},
+    "program": [{"id": "l", "op": "fori_loop", "lower": 0, "upper": 1000, "carry": {"h": "a"},
+      "body": [{"id": "s", "op": "psum", "of": "h", "axis_name": "x"},
+               {"id": "y", "op": "max", "of": ["s", "h"]}],
+      "yield": {"h": "y"}}]})"));
+}
+
+/// Returns options with which a report of it leaves out iterations.
+RunOptions few_iterations() {
+  RunOptions options;
+  options.iterations_budget = 100;
+  return options;
+}
+
+TEST_CASE("answers: without questions there is one run") {
+  const Answers answers = answer(long_loop(), {}, few_iterations());
+  CHECK(leaves_out_iterations(answers.report->scenario->program));
+  CHECK(answers.values.empty());
+  CHECK_FALSE(answers.explanation);
+  CHECK(answers.of_iterations == nullptr);
+}
+
+TEST_CASE("answers: a value of an early iteration is of a run of the first ones") {
+  const Questions questions = {{"l[3].s"}, {}, false};
+  CHECK(options_for(*long_loop(), questions, few_iterations()).data == Data::Auto);
+  const Answers answers = answer(long_loop(), questions, few_iterations());
+  REQUIRE(answers.values.size() == 1);
+  CHECK(answers.values[0].in == answers.of_iterations.get());
+  const Report& run = *answers.of_iterations;
+  CHECK(element_text(*run.values->at(answers.values[0].value, LogicalId(1)), 0) == "16");
+}
+
+TEST_CASE("answers: a value after a long loop is of the run that is reported") {
+  const Questions questions = {{"l"}, {}, false};
+  CHECK(options_for(*long_loop(), questions, few_iterations()).data == Data::On);
+  const Answers answers = answer(long_loop(), questions, few_iterations());
+  REQUIRE(answers.values.size() == 1);
+  CHECK(answers.values[0].in == nullptr);
+  CHECK(answers.of_iterations == nullptr);
+  CHECK(answers.report->values->at(answers.values[0].value, LogicalId(0)));
+}
+
+TEST_CASE("answers: an early iteration is explained by a run of the first ones") {
+  const Answers answers = answer(long_loop(), {{}, "l[3].s", false}, few_iterations());
+  REQUIRE(answers.explanation);
+  CHECK(answers.explanation->id == "l[3].s");
+  CHECK(leaves_out_iterations(answers.report->scenario->program));
+  CHECK_FALSE(leaves_out_iterations(answers.explained->scenario->program));
+  CHECK(answers.explained != answers.report);
+}
+
+TEST_CASE("answers: a late iteration is explained by a report with every iteration") {
+  const Answers answers = answer(long_loop(), {{}, "l[999].s", false}, few_iterations());
+  REQUIRE(answers.explanation);
+  CHECK(answers.explained == answers.report);
+  CHECK_FALSE(leaves_out_iterations(answers.report->scenario->program));
+}
+
+TEST_CASE("answers: every iteration is in the report if that is asked for") {
+  const Answers answers = answer(long_loop(), {{}, {}, true}, few_iterations());
+  CHECK_FALSE(leaves_out_iterations(answers.report->scenario->program));
+}
+
+}  // namespace
+}  // namespace orrery
