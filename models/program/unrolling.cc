@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -370,12 +371,22 @@ class Unrolling {
 
   /// Adds why so many iterations of the loop are written, if the size is not allowed. A value that
   /// an iteration makes has left the last carry after as many iterations as there are carries. Only
-  /// rings can put off the repetition further.
+  /// rings can put off the repetition further. Iterations that are named stand apart.
   void explain_size(size_t l, size_t written) {
     const Loop& loop = from_.loops[l];
     const Recurrence& recurrence = shown_[l].recurrence;
-    if (over_size_ && written > loop.carries.size() + 1 &&
-        written < recurrence.first() - recurrence.reach)
+    if (!over_size_)
+      return;
+    std::set<int64_t> named;
+    for (const Exit& exit : loop.exits)
+      if (exit.iteration > loop.lower && exit.iteration + 1 < loop.upper)
+        named.insert(exit.iteration);
+    if (named.size() > 1)
+      diagnostics_.add(origin_of(loop.name, loop.origin),
+                       fmt::format("fori_loop: {} iterations of it are named, and each is written, "
+                                   "with some before and after it",
+                                   named.size()));
+    if (written > loop.carries.size() + 1 && written < recurrence.first() - recurrence.reach)
       diagnostics_.add(origin_of(loop.name, loop.origin),
                        fmt::format("fori_loop: iterations are left out once the carries, which "
                                    "go round, are all back, and after {} they are not",

@@ -362,6 +362,24 @@ TEST_CASE("loop: iterations are limited before they are expanded") {
         "are all back, and after 6240 they are not");
 }
 
+TEST_CASE("loop: where iterations that are named take too many ops, the error says so") {
+  // Each of 80 iterations of "l" is written, with some beside it, and each has 80 of "m".
+  std::string named;
+  for (int n = 1; n <= 80; ++n)
+    named += fmt::format(R"(, {{"id": "n{0}", "op": "neg", "of": "l[{1}].m[{1}].y"}})", n, 50 * n);
+  const std::string errors = refused(
+      R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 10000, "carry": {"h": "a"}, "body": [
+{"id": "m", "op": "fori_loop", "lower": 0, "upper": 10000, "carry": {"g": "h"}, "body": [
+{"id": "y", "op": "neg", "of": "g"}], "yield": {"g": "y"}}], "yield": {"h": "m"}})" +
+      named + "]");
+  const std::string why =
+      "fori_loop: 80 iterations of it are named, and each is written, with some before and after "
+      "it";
+  CHECK(errors.find("f:5:13: /program/0: " + why) != std::string::npos);
+  CHECK(errors.find("/program/0/body/0: " + why + " (in l[") != std::string::npos);
+  CHECK(errors.find("expected at most 262144 ops") != std::string::npos);
+}
+
 TEST_CASE("loop: its name is an id like any other") {
   CHECK(refused(R"([{"id": "l", "op": "add", "of": ["a", "a"]}, )" + loop(kAddOfBody, "y") + "]") ==
         "f:5:57: /program/1: expected an unused id, got \"l\", which /program/0 (line 5) already "
