@@ -101,7 +101,7 @@ ORRERY_HOST_DEVICE constexpr E round(Wide x) {
   } else if constexpr (kSame<E, F64>) {
     return {canonical(static_cast<double>(x))};
   } else {
-    using To = Layout<E>;
+    using To = NarrowFloat<E>;
     using Bits = decltype(bits_of(x));
     constexpr unsigned kFraction = sizeof(Wide) == 4 ? 23 : 52;
     constexpr int kBias = sizeof(Wide) == 4 ? 127 : 1023;

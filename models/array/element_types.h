@@ -90,14 +90,14 @@ inline constexpr bool kIsInteger = false;
 template <class Int>
 inline constexpr bool kIsInteger<Integer<Int>> = true;
 
-/// A Layout has the parameters of a float narrower than f32. Values are as in IEEE 754 up to
+/// A NarrowFloat has the parameters of a float narrower than f32. Values are as in IEEE 754 up to
 /// kLargest.
 template <class E>
-struct Layout {
+struct NarrowFloat {
   static constexpr bool kIsNarrow = false;
 };
 template <>
-struct Layout<F16> {
+struct NarrowFloat<F16> {
   static constexpr bool kIsNarrow = true;
   static constexpr int kFraction = 10;
   static constexpr int kBias = 15;
@@ -106,7 +106,7 @@ struct Layout<F16> {
   static constexpr uint16_t kNan = 0x7e00;
 };
 template <>
-struct Layout<BF16> {
+struct NarrowFloat<BF16> {
   static constexpr bool kIsNarrow = true;
   static constexpr int kFraction = 7;
   static constexpr int kBias = 127;
@@ -115,7 +115,7 @@ struct Layout<BF16> {
   static constexpr uint16_t kNan = 0x7fc0;
 };
 template <>
-struct Layout<F8E4M3FN> {
+struct NarrowFloat<F8E4M3FN> {
   static constexpr bool kIsNarrow = true;
   static constexpr int kFraction = 3;
   static constexpr int kBias = 7;
@@ -124,7 +124,7 @@ struct Layout<F8E4M3FN> {
   static constexpr uint8_t kNan = 0x7f;
 };
 template <>
-struct Layout<F8E5M2> {
+struct NarrowFloat<F8E5M2> {
   static constexpr bool kIsNarrow = true;
   static constexpr int kFraction = 2;
   static constexpr int kBias = 15;
@@ -134,7 +134,7 @@ struct Layout<F8E5M2> {
 };
 
 template <class E>
-inline constexpr bool kIsFloat = Layout<E>::kIsNarrow || kSame<E, F32> || kSame<E, F64>;
+inline constexpr bool kIsFloat = NarrowFloat<E>::kIsNarrow || kSame<E, F32> || kSame<E, F64>;
 
 template <class E>
 inline constexpr bool kIsComplex = false;

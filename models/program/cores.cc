@@ -248,8 +248,8 @@ class Resolver {
     meanings_.emplace(scratch.name, std::move(meaning));
   }
 
-  /// A Use is what a ref means in a function's body, for each of its instances.
-  struct Use {
+  /// A RefUse is what a ref means in a function's body, for each of its instances.
+  struct RefUse {
     const Meaning* meaning = nullptr;
     std::optional<size_t> axis = {};  // of the mesh, whose index is the row
     std::optional<int64_t> row = {};
@@ -276,7 +276,7 @@ class Resolver {
 
   /// Finds the row of a ref that has `rows` of them; nothing: it has none.
   void find_row(const CoreRef& ref, const CoreMesh& mesh, std::optional<int64_t> rows,
-                const std::string& path, Use& use) const {
+                const std::string& path, RefUse& use) const {
     if (!ref.row)
       return;
     if (!rows)
@@ -308,9 +308,9 @@ class Resolver {
            fmt::join(names, ", "), axis);
   }
 
-  Use array(const CoreRef& ref, size_t function, const std::string& path, bool writes) const {
+  RefUse array(const CoreRef& ref, size_t function, const std::string& path, bool writes) const {
     const CoreMesh& mesh = map().functions[function].mesh;
-    Use use{&meaning_of(ref, path)};
+    RefUse use{&meaning_of(ref, path)};
     if (use.meaning->counter)
       refuse(path, "expected an array, got \"{}\", a semaphore", ref.name);
     if (use.meaning->core && *use.meaning->core != mesh.name)
@@ -332,8 +332,8 @@ class Resolver {
     return use;
   }
 
-  Use semaphore(const CoreRef& ref, const CoreMesh& mesh, const std::string& path) const {
-    Use use{&meaning_of(ref, path)};
+  RefUse semaphore(const CoreRef& ref, const CoreMesh& mesh, const std::string& path) const {
+    RefUse use{&meaning_of(ref, path)};
     if (!use.meaning->counter)
       refuse(path, "expected a semaphore, got \"{}\", an array", ref.name);
     find_row(ref, mesh, use.meaning->rows, path, use);
@@ -348,7 +348,7 @@ class Resolver {
     const CoreOp& op = map().functions[function].body[position];
     const std::string path = fmt::format("{}/body/{}", path_of(function), position);
     if (op.kind == CoreOp::Kind::Signal || op.kind == CoreOp::Kind::Wait) {
-      const Use use = semaphore(op.of.front(), mesh, path + "/sem");
+      const RefUse use = semaphore(op.of.front(), mesh, path + "/sem");
       for_each_instance(function, [&](CoreInstance& instance, uint32_t) {
         instance.steps.push_back(
             {&op,
@@ -359,21 +359,21 @@ class Resolver {
       return;
     }
     const char* const from = op.kind == CoreOp::Kind::Copy ? "/from" : "/of";
-    std::vector<Use> reads;
+    std::vector<RefUse> reads;
     for (size_t k = 0; k < op.of.size(); ++k)
       reads.push_back(array(op.of[k], function,
                             op.of.size() == 1 ? path + from : fmt::format("{}{}/{}", path, from, k),
                             false));
-    const Use to = array(op.to.value(), function, path + "/to", true);
+    const RefUse to = array(op.to.value(), function, path + "/to", true);
     if (checks_ == CoreChecks::On)
       check_types(op, mesh, reads, to, path);
     for_each_instance(function, [&](CoreInstance& instance, uint32_t number) {
-      const auto access = [&](const Use& use) {
+      const auto access = [&](const RefUse& use) {
         return CoreAccess{use.meaning->storages[use.meaning->per_instance ? number : 0],
                           use.row_of(instance)};
       };
       CoreStep step{&op};
-      for (const Use& use : reads)
+      for (const RefUse& use : reads)
         step.reads.push_back(access(use));
       step.writes = access(to);
       instance.steps.push_back(std::move(step));
@@ -389,8 +389,8 @@ class Resolver {
       visit(cores_.instances[i], i);
   }
 
-  void check_types(const CoreOp& op, const CoreMesh& mesh, const std::vector<Use>& reads,
-                   const Use& to, const std::string& path) const {
+  void check_types(const CoreOp& op, const CoreMesh& mesh, const std::vector<RefUse>& reads,
+                   const RefUse& to, const std::string& path) const {
     if (op.kind == CoreOp::Kind::Copy) {
       const ValueType& from = reads.front().type;
       if (from.dtype != to.type.dtype || from.shape.elements() != to.type.shape.elements())
@@ -408,7 +408,7 @@ class Resolver {
              form(to.type));
   }
 
-  void check_axes(const CoreOp& op, const CoreMesh& mesh, const Use& to,
+  void check_axes(const CoreOp& op, const CoreMesh& mesh, const RefUse& to,
                   const std::string& path) const {
     if (!is_integer(to.type.dtype))
       refuse(path + "/to", "expected a ref of integers for {}, got {}", word(op), form(to.type));
@@ -437,7 +437,7 @@ class Resolver {
   }
 
   /// Returns the type of what an op of the op table makes of these refs.
-  ValueType result_of(const CoreOp& op, const std::vector<Use>& reads,
+  ValueType result_of(const CoreOp& op, const std::vector<RefUse>& reads,
                       const std::string& path) const {
     Diagnostics diagnostics("");
     ProgramBuilder builder(Mesh(), Checks::Shapes, diagnostics);

@@ -89,14 +89,14 @@ std::shared_ptr<const Topology> made_slice(Slices slices, const Torus& pod,
 }
 
 /// Either a description was found, or it says what is wrong with the slice, or neither.
-struct Found {
+struct CatalogAnswer {
   std::optional<ClusterDescription> description;
   std::string error;
 };
 
-Found find_in_catalog(std::string_view name) {
+CatalogAnswer find_in_catalog(std::string_view name) {
   const size_t space = name.find(' ');
-  Found found{entry_named(name.substr(0, space)), ""};
+  CatalogAnswer found{entry_named(name.substr(0, space)), ""};
   if (!found.description || space == std::string_view::npos)
     return found;
   ClusterDescription& description = *found.description;
@@ -128,7 +128,7 @@ Found find_in_catalog(std::string_view name) {
 /// object".
 std::optional<ClusterDescription> read_name(DocumentNode node, std::string_view others,
                                             Diagnostics& diagnostics) {
-  Found found = find_in_catalog(node.text());
+  CatalogAnswer found = find_in_catalog(node.text());
   if (found.description)
     return std::move(found.description);
   if (!found.error.empty()) {
@@ -397,7 +397,7 @@ std::optional<ClusterReading> read_cluster(DocumentNode node, const Limits& limi
 }
 
 std::optional<Cluster> catalog_cluster(std::string_view name) {
-  Found found = find_in_catalog(name);
+  CatalogAnswer found = find_in_catalog(name);
   return found.description ? std::optional(std::move(found.description->cluster)) : std::nullopt;
 }
 

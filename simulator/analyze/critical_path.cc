@@ -120,8 +120,8 @@ class Backtrack {
   }
 
   void set_place(size_t loop, const At& at, uint64_t steps, uint64_t kept_for) {
-    loops_[loop] = {Place{at, runs_.at(at.list, at.moment), path_.size(), steps, steps + kept_for},
-                    {}};
+    loops_[loop] = {
+        Revisit{at, runs_.at(at.list, at.moment), path_.size(), steps, steps + kept_for}, {}};
   }
 
   /// Returns the stream that ends at the makespan: a compute stream, or else a collective that
@@ -219,8 +219,8 @@ class Backtrack {
       entry.rounds.push_back({times + 1, every});
     }
   };
-  /// A Place is one to which the walk may come again, some periods earlier.
-  struct Place {
+  /// A Revisit is a place to which the walk may come again, some periods earlier.
+  struct Revisit {
     At at;
     Instant now;
     size_t entries = 0;  // of the path when the walk was there
@@ -233,7 +233,7 @@ class Backtrack {
   Names names_ = Names::Entered;
   std::vector<Stretch> path_;  // last to first
   struct Around {
-    std::optional<Place> place;
+    std::optional<Revisit> place;
     Repeats looked_at;  // since the walk was at the place
   };
   /// Outer loops come first, as in RunSpan::repeats.

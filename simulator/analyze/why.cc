@@ -166,10 +166,10 @@ class Inside {
   const size_t outside_;  // the number of reasons outside the collective, after it
 };
 
-class Chain {
+class ReasonChain {
  public:
-  Chain(const Program& program, const Lowered& lowered, const Completion& completion,
-        const Recording& recording)
+  ReasonChain(const Program& program, const Lowered& lowered, const Completion& completion,
+              const Recording& recording)
       : program_(program),
         lowered_(lowered),
         recording_(recording),
@@ -264,7 +264,7 @@ std::vector<std::vector<Reason>> why(const Program& program, const Lowered& lowe
   std::vector<std::vector<Reason>> chains;
   for (size_t e = 0; e < ends.size(); ++e)
     chains.push_back(
-        Chain(program, lowered, completion, recording).along(paths[e], ends[e].device));
+        ReasonChain(program, lowered, completion, recording).along(paths[e], ends[e].device));
   return chains;
 }
 

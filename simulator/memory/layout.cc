@@ -21,7 +21,7 @@ ArenaLayout::ArenaLayout(const Program& program, const Lowered& lowered, const M
     OfList& of = lists_.emplace_back();
     of.thread = list.thread;
     for (size_t i = 0; i < all.size(); ++i) {
-      const Place place = {places.begins[i], all[i].size};
+      const ArenaRange place = {places.begins[i], all[i].size};
       if (all[i].buffer)
         of.buffers.emplace(*all[i].buffer, place);
       else
@@ -51,14 +51,14 @@ const ArenaLayout::OnDevice& ArenaLayout::list(LogicalId device, ThreadId thread
   return *found;
 }
 
-std::optional<Place> ArenaLayout::place_in(const OnDevice& on, BufferId buffer) const {
-  const std::map<BufferId, Place>& buffers = lists_[on.list].buffers;
+std::optional<ArenaRange> ArenaLayout::place_in(const OnDevice& on, BufferId buffer) const {
+  const std::map<BufferId, ArenaRange>& buffers = lists_[on.list].buffers;
   const auto found = buffers.find(buffer);
   return found == buffers.end() ? std::nullopt : std::optional(on.place(found->second));
 }
 
-Place ArenaLayout::buffer(LogicalId device, ThreadId thread, BufferId buffer) const {
-  if (const std::optional<Place> own = place_in(list(device, thread), buffer))
+ArenaRange ArenaLayout::buffer(LogicalId device, ThreadId thread, BufferId buffer) const {
+  if (const std::optional<ArenaRange> own = place_in(list(device, thread), buffer))
     return *own;
   for (const OnDevice& each : on_devices_[device.index()])
     if (lists_[each.list].kept.contains(buffer))
@@ -66,17 +66,17 @@ Place ArenaLayout::buffer(LogicalId device, ThreadId thread, BufferId buffer) co
   fail_check("holder", "a list of the device has the buffer", __FILE__, __LINE__);
 }
 
-std::optional<Place> ArenaLayout::scratch(LogicalId device, ThreadId thread, OpId op) const {
+std::optional<ArenaRange> ArenaLayout::scratch(LogicalId device, ThreadId thread, OpId op) const {
   const OnDevice& own = list(device, thread);
-  const std::map<OpId, Place>& scratch = lists_[own.list].scratch;
+  const std::map<OpId, ArenaRange>& scratch = lists_[own.list].scratch;
   const auto found = scratch.find(op);
   return found == scratch.end() ? std::nullopt : std::optional(own.place(found->second));
 }
 
-std::vector<Place> ArenaLayout::argument(LogicalId device, BufferId buffer) const {
-  std::vector<Place> places;
+std::vector<ArenaRange> ArenaLayout::argument(LogicalId device, BufferId buffer) const {
+  std::vector<ArenaRange> places;
   for (const OnDevice& each : on_devices_[device.index()])
-    if (const std::optional<Place> place = place_in(each, buffer))
+    if (const std::optional<ArenaRange> place = place_in(each, buffer))
       places.push_back(*place);
   return places;
 }

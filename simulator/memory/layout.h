@@ -20,8 +20,8 @@
 
 namespace orrery {
 
-/// This is the place of a buffer or of the scratch of an op, from the start of a device's arena.
-struct Place {
+/// The bytes of a buffer or of the scratch of an op, from the start of a device's arena.
+struct ArenaRange {
   Bytes begin;
   Bytes size;  // rounded up to the alignment
 };
@@ -33,13 +33,13 @@ class ArenaLayout {
               const MemoryProfile& profile);
 
   /// Returns where the buffer lies as the list of `thread` uses it. Requires that the list has it.
-  Place buffer(LogicalId device, ThreadId thread, BufferId buffer) const;
+  ArenaRange buffer(LogicalId device, ThreadId thread, BufferId buffer) const;
 
   /// Returns where the op's scratch lies. The result is empty if the op has none.
-  std::optional<Place> scratch(LogicalId device, ThreadId thread, OpId op) const;
+  std::optional<ArenaRange> scratch(LogicalId device, ThreadId thread, OpId op) const;
 
   /// Returns each place in which an argument's elements are needed. A device may have several.
-  std::vector<Place> argument(LogicalId device, BufferId buffer) const;
+  std::vector<ArenaRange> argument(LogicalId device, BufferId buffer) const;
 
   /// Returns the end of the last buffer: `arena` of the profile, for a device that has buffers.
   Bytes arena(LogicalId device) const { return arenas_[device.index()]; }
@@ -48,8 +48,8 @@ class ArenaLayout {
   /// A list, with places from the start of its arena.
   struct OfList {
     std::optional<ThreadId> thread;
-    std::map<BufferId, Place> buffers;
-    std::map<OpId, Place> scratch;
+    std::map<BufferId, ArenaRange> buffers;
+    std::map<OpId, ArenaRange> scratch;
     std::set<BufferId> kept;  // arguments that it holds to the end
   };
 
@@ -58,12 +58,12 @@ class ArenaLayout {
     size_t list = 0;
     Bytes begin;  // of its arena
 
-    Place place(Place in_list) const { return {begin + in_list.begin, in_list.size}; }
+    ArenaRange place(ArenaRange in_list) const { return {begin + in_list.begin, in_list.size}; }
   };
 
   const OnDevice& list(LogicalId device, ThreadId thread) const;
   /// Returns where a list of the device has the buffer. The result is empty if it does not hold it.
-  std::optional<Place> place_in(const OnDevice& on, BufferId buffer) const;
+  std::optional<ArenaRange> place_in(const OnDevice& on, BufferId buffer) const;
 
   std::vector<OfList> lists_;                      // as in the profile
   std::vector<std::vector<OnDevice>> on_devices_;  // per device, by thread

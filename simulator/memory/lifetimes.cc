@@ -52,7 +52,7 @@ class Ledger {
   }
 
  private:
-  struct Use {
+  struct BufferUse {
     int64_t last = kBeforeFirst;         // the end of the last op that makes or uses it
     int64_t used = kBeforeFirst;         // the end of the last op that uses it
     int64_t last_issued = kBeforeFirst;  // the position of the last op that makes or uses it
@@ -100,7 +100,7 @@ class Ledger {
     return static_cast<size_t>(std::lower_bound(buffers_.begin(), buffers_.end(), buffer) -
                                buffers_.begin());
   }
-  Use& use_of(ValueId value) { return uses_[index_of(value)]; }
+  BufferUse& use_of(ValueId value) { return uses_[index_of(value)]; }
   std::optional<size_t>& lifetime_of(ValueId value) { return lifetime_of_[index_of(value)]; }
 
   void find_uses() {
@@ -111,7 +111,7 @@ class Ledger {
         for (const ValueId value : *values) {
           if (is_lacking(value))
             continue;
-          Use& use = use_of(value);
+          BufferUse& use = use_of(value);
           use.last = std::max(use.last, span.to);
           use.last_issued = p;
           if (values == &op.operands || op.issue == Issue::Start)
@@ -126,7 +126,7 @@ class Ledger {
     }
   }
 
-  HeldUntil held_until(const Use& use, Lifetime::Role role) const {
+  HeldUntil held_until(const BufferUse& use, Lifetime::Role role) const {
     const bool argument = role == Lifetime::Role::Argument;
     if (argument && !use.donated)
       return HeldUntil::EndAsArgument;
@@ -150,7 +150,7 @@ class Ledger {
           is_lacking(value))
         continue;
       lifetime_index = lifetimes_.size();
-      const Use& use = use_of(value);
+      const BufferUse& use = use_of(value);
       Lifetime& lifetime = lifetimes_.emplace_back();
       lifetime.name = program_.value(value).name;
       lifetime.buffer = buffer_of(value);
@@ -223,7 +223,7 @@ class Ledger {
   }
 
   /// Returns whether nothing but the op at this position uses the storage from here on.
-  bool dies_at(int64_t position, const Lifetime& lifetime, const Use& use) const {
+  bool dies_at(int64_t position, const Lifetime& lifetime, const BufferUse& use) const {
     const int64_t end = ends_[static_cast<size_t>(position)];
     return lifetime.held.to == end && use.last_issued == position &&
            std::all_of(use.in_flight.begin(), use.in_flight.end(), [&](const Span& flight) {
@@ -285,7 +285,7 @@ class Ledger {
   const std::vector<uint32_t> ends_;  // per position
   const HeldList& list_;
   std::vector<BufferId> buffers_;                   // of the thread; ascending
-  std::vector<Use> uses_;                           // per buffer of the thread
+  std::vector<BufferUse> uses_;                     // per buffer of the thread
   std::vector<std::optional<size_t>> lifetime_of_;  // per buffer of the thread
   const std::vector<bool> output_;                  // per buffer of the thread
   std::vector<Lifetime> lifetimes_;

@@ -28,7 +28,7 @@ LoopedOrder::LoopedOrder(const Iterations& iterations, std::span<const LoopAroun
   for (uint32_t b = 1; b < bodies_.size(); ++b)
     inner[bodies_[b].around].push_back(b);
   std::vector<uint32_t> own(bodies_.size());  // items
-  for (const Place& place : places_)
+  for (const PartInIteration& place : places_)
     ++own[place.body];
   for (size_t b = bodies_.size(); b-- > 0;) {
     Int128 length = own[b];

@@ -77,7 +77,7 @@ class LoopedOrder {
                              : static_cast<uint64_t>((UInt128{index} * reciprocal) >> 64U);
     }
   };
-  struct Place {
+  struct PartInIteration {
     uint32_t body = 0;
     uint64_t begin = 0;  // counted from the beginning of the iteration
   };
@@ -91,7 +91,7 @@ class LoopedOrder {
 
   std::vector<Body> bodies_ = {Body{}};           // those around before those in them
   std::vector<std::optional<uint32_t>> body_of_;  // per loop of the program
-  std::vector<Place> places_;                     // per item; empty: there are no loops
+  std::vector<PartInIteration> places_;           // per item; empty: there are no loops
 };
 
 }  // namespace orrery

@@ -12,8 +12,8 @@ namespace orrery {
 
 namespace {
 
-/// A Wanted is a piece of a node's result.
-struct Wanted {
+/// A WantedPiece is a piece of a node's result.
+struct WantedPiece {
   Piece piece;
   Rank node;
 
@@ -24,8 +24,8 @@ struct Wanted {
   }
 };
 
-/// A Plan has the folds that some pieces need. Each fold comes after its sides.
-struct Plan {
+/// A FoldPlan has the folds that some pieces need. Each fold comes after its sides.
+struct FoldPlan {
   struct Entry {
     FoldAt made;  // the pieces' origin counts as 0
     /// For a Combine, these are the entries of its sides, and the buffer that it is computed in.
@@ -37,15 +37,15 @@ struct Plan {
   size_t buffers = 0;
 };
 
-class Planner {
+class FoldPlanner {
  public:
-  explicit Planner(const FoldTable& folds) : folds_(folds), numbers_(folds.size()) {}
+  explicit FoldPlanner(const FoldTable& folds) : folds_(folds), numbers_(folds.size()) {}
 
   /// Returns the plan for pieces of one origin, valid until the next plan is made.
-  const Plan& make(std::span<const Wanted> wanted);
+  const FoldPlan& make(std::span<const WantedPiece> wanted);
 
  private:
-  using Entry = Plan::Entry;
+  using Entry = FoldPlan::Entry;
 
   /// A Number is the entry of a fold at the first offset asked for; nearly always it is the only
   /// one.
@@ -64,17 +64,17 @@ class Planner {
   }
 
   const FoldTable& folds_;
-  Plan made_;
+  FoldPlan made_;
   uint64_t plan_ = 0;
   std::vector<Number> numbers_;                            // by fold
   std::map<std::pair<FoldId, int64_t>, uint32_t> others_;  // entries at further offsets
 };
 
-const Plan& Planner::make(std::span<const Wanted> wanted) {
+const FoldPlan& FoldPlanner::make(std::span<const WantedPiece> wanted) {
   ++plan_;
   made_.entries.clear();
   others_.clear();
-  for (const Wanted& each : wanted)
+  for (const WantedPiece& each : wanted)
     number_of({each.piece.made.fold, 0});
   add_sides();
   sort_by_fold();
@@ -82,7 +82,7 @@ const Plan& Planner::make(std::span<const Wanted> wanted) {
   return made_;
 }
 
-uint32_t Planner::number_of(FoldAt made) {
+uint32_t FoldPlanner::number_of(FoldAt made) {
   const auto next = static_cast<uint32_t>(made_.entries.size());
   Number& known = numbers_[made.fold.index()];
   if (known.plan == plan_ && known.offset == made.origin)
@@ -98,7 +98,7 @@ uint32_t Planner::number_of(FoldAt made) {
   return next;
 }
 
-void Planner::add_sides() {
+void FoldPlanner::add_sides() {
   for (size_t i = 0; i < made_.entries.size(); ++i) {
     const FoldAt made = made_.entries[i].made;
     const Fold& fold = folds_.fold(made.fold);
@@ -115,7 +115,7 @@ void Planner::add_sides() {
 }
 
 /// Sorts the entries by fold: the sides of a fold have lower numbers than the fold.
-void Planner::sort_by_fold() {
+void FoldPlanner::sort_by_fold() {
   std::vector<uint32_t> order(made_.entries.size());
   for (size_t i = 0; i < order.size(); ++i)
     order[i] = static_cast<uint32_t>(i);
@@ -137,7 +137,7 @@ void Planner::sort_by_fold() {
 }
 
 /// Gives each sum a buffer. The last sum that reads a buffer may itself be computed in it.
-void Planner::assign_buffers() {
+void FoldPlanner::assign_buffers() {
   std::vector<size_t> last_use(made_.entries.size(), 0);
   for (size_t i = 0; i < made_.entries.size(); ++i)
     if (is_sum(made_.entries[i]))
@@ -170,7 +170,7 @@ class Evaluation {
   Evaluation(const FoldTable& folds, const Folding& folding)
       : folds_(folds), folding_(folding), item_(itemsize(folding.held).count()) {}
 
-  void run(const Plan& plan, std::span<const Wanted> wanted,
+  void run(const FoldPlan& plan, std::span<const WantedPiece> wanted,
            std::span<const std::byte* const> operands, VisitFoldValues visit) {
     operands_ = operands;
     const auto [origin, count] = wanted.front().together();
@@ -188,19 +188,19 @@ class Evaluation {
     int64_t most;  // of any block
   };
 
-  int64_t block_of(const Plan& plan, int64_t count) const {
+  int64_t block_of(const FoldPlan& plan, int64_t count) const {
     constexpr int64_t kCached = int64_t{256} << 10;  // bytes of all buffers
     constexpr int64_t kLeast = 64;
     const auto buffers = static_cast<int64_t>(plan.buffers);
     return std::min(count, std::max(kLeast, kCached / (item_ * std::max<int64_t>(buffers, 1))));
   }
 
-  void run_block(const Plan& plan, std::span<const Wanted> wanted, const Block& block,
+  void run_block(const FoldPlan& plan, std::span<const WantedPiece> wanted, const Block& block,
                  VisitFoldValues visit) {
     at_.resize(plan.entries.size());
     auto next = wanted.begin();
     for (size_t i = 0; i < plan.entries.size(); ++i) {
-      const Plan::Entry& entry = plan.entries[i];
+      const FoldPlan::Entry& entry = plan.entries[i];
       at_[i] = compute(entry, block);
       if (entry.made.origin != 0)
         continue;  // only folds at the origin are wanted
@@ -209,7 +209,7 @@ class Evaluation {
     }
   }
 
-  const std::byte* compute(const Plan::Entry& entry, const Block& block) {
+  const std::byte* compute(const FoldPlan::Entry& entry, const Block& block) {
     const Fold& fold = folds_.fold(entry.made.fold);
     if (fold.kind == Fold::Kind::Input)
       return operands_[fold.rank.index()] + (block.origin + entry.made.origin) * item_;
@@ -232,20 +232,20 @@ class Evaluation {
 };
 
 /// Returns the pieces in an order in which pieces that are computed together follow each other.
-std::vector<Wanted> wanted_of(std::span<const Pieces> results) {
-  std::vector<Wanted> wanted;
+std::vector<WantedPiece> wanted_of(std::span<const Pieces> results) {
+  std::vector<WantedPiece> wanted;
   for (size_t node = 0; node < results.size(); ++node)
     for (const Piece& piece : results[node])
       wanted.push_back({piece, Rank(node)});
   std::sort(wanted.begin(), wanted.end(),
-            [](const Wanted& a, const Wanted& b) { return a.order() < b.order(); });
+            [](const WantedPiece& a, const WantedPiece& b) { return a.order() < b.order(); });
   return wanted;
 }
 
 template <class Visit>
-void for_each_together(std::span<const Wanted> wanted, Visit&& visit) {
+void for_each_together(std::span<const WantedPiece> wanted, Visit&& visit) {
   while (!wanted.empty()) {
-    const auto end = std::find_if(wanted.begin(), wanted.end(), [&](const Wanted& each) {
+    const auto end = std::find_if(wanted.begin(), wanted.end(), [&](const WantedPiece& each) {
       return each.together() != wanted.front().together();
     });
     const auto count = static_cast<size_t>(end - wanted.begin());
@@ -259,19 +259,19 @@ void for_each_together(std::span<const Wanted> wanted, Visit&& visit) {
 void for_each_fold_value(const FoldTable& folds, std::span<const Pieces> results,
                          const Folding& folding, std::span<const std::byte* const> operands,
                          VisitFoldValues visit) {
-  Planner planner(folds);
+  FoldPlanner planner(folds);
   Evaluation evaluation(folds, folding);
-  for_each_together(wanted_of(results), [&](std::span<const Wanted> together) {
+  for_each_together(wanted_of(results), [&](std::span<const WantedPiece> together) {
     evaluation.run(planner.make(together), together, operands, visit);
   });
 }
 
 struct FoldValues::Plans {
   struct Together {
-    std::span<const Wanted> wanted;
-    Plan plan;
+    std::span<const WantedPiece> wanted;
+    FoldPlan plan;
   };
-  std::vector<Wanted> wanted;
+  std::vector<WantedPiece> wanted;
   std::vector<Together> plans;
   Evaluation evaluation;
 };
@@ -279,8 +279,8 @@ struct FoldValues::Plans {
 FoldValues::FoldValues(const FoldTable& folds, std::span<const Pieces> results,
                        const Folding& folding)
     : plans_(std::make_unique<Plans>(Plans{wanted_of(results), {}, Evaluation(folds, folding)})) {
-  Planner planner(folds);
-  for_each_together(plans_->wanted, [&](std::span<const Wanted> together) {
+  FoldPlanner planner(folds);
+  for_each_together(plans_->wanted, [&](std::span<const WantedPiece> together) {
     plans_->plans.push_back({together, planner.make(together)});
   });
 }

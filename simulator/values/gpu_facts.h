@@ -54,11 +54,11 @@ struct PartOf {
   friend auto operator<=>(const PartOf&, const PartOf&) = default;
 };
 
-/// A Timed is work whose begin and end are measured.
-struct Timed {
+/// A TimedWork is work whose begin and end are measured.
+struct TimedWork {
   LogicalId device;
   PartOf part;
-  friend auto operator<=>(const Timed&, const Timed&) = default;
+  friend auto operator<=>(const TimedWork&, const TimedWork&) = default;
 };
 
 /// Measured says which parts are measured. There are none in the graph that tells how long the
@@ -80,8 +80,8 @@ struct CopyRates {
 };
 
 struct Measurement {
-  std::vector<Duration> runs;           // of the whole, one after another
-  std::map<Timed, MeasuredSpan> spans;  // of one more run, if asked for
+  std::vector<Duration> runs;               // of the whole, one after another
+  std::map<TimedWork, MeasuredSpan> spans;  // of one more run, if asked for
   /// Per collective op: the bytes that its work reads and writes on all devices.
   std::map<OpId, Bytes> moved;
   std::optional<CopyRates> copies;  // of the same GPUs, after the runs

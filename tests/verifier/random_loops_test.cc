@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -14,9 +15,11 @@
 #include <fmt/ranges.h>
 
 #include "models/base/random.h"
+#include "models/program/holders.h"
 #include "models/program/loops.h"
 #include "tests/support/tries.h"
 #include "tests/verifier/long_loops_rig.h"
+#include "verifier/definition/bounds.h"
 #include "verifier/long_loops.h"
 #include "verifier/run.h"
 
@@ -232,6 +235,50 @@ TEST_CASE("random loops: bodies have the values, and the verdicts on them, of al
                 << " verdicts, all of them " << by_all);
   CHECK(by_first > random_programs / 8);
   CHECK(by_all > random_programs / 4);
+}
+
+/// Returns the error bounds of the outputs, per output and device.
+std::vector<std::vector<std::optional<Tensor>>> output_bounds(Timed& timed) {
+  const Program& program = timed.stages.program_to_run();
+  DeviceValues arguments(program);
+  const Holders holders(program);
+  for (size_t a = 0; a < timed.scenario.arrays.size(); ++a)
+    for (const LogicalId device : holders.of(program.arguments[a].value))
+      arguments.at(program.arguments[a].value, device) =
+          initial_value(timed.scenario, timed.scenario.arrays[a], device, 0);
+  const DeviceValues bounds =
+      error_bounds_of_run(program, timed.stages.lowered_to_run(), std::move(arguments));
+  std::vector<std::vector<std::optional<Tensor>>> of_outputs;
+  for (const ValueId output : program.outputs) {
+    of_outputs.emplace_back();
+    for (uint32_t d = 0; d < program.mesh.devices(); ++d)
+      of_outputs.back().push_back(bounds.at(output, LogicalId(d)));
+  }
+  return of_outputs;
+}
+
+TEST_CASE("random loops: bodies have the error bounds of all iterations") {
+  Random random(20261130);
+  size_t rounded = 0;
+  const size_t random_programs = tries(60);
+  for (size_t i = 0; i < random_programs; ++i) {
+    const std::string text = scenario_text(kSwitch, random_program(random));
+    CAPTURE(text);
+    Timed few(text, LongLoops::LeftOut, {});
+    Timed all(text, LongLoops::WrittenOut, {});
+    const auto ours = output_bounds(few);
+    const auto theirs = output_bounds(all);
+    REQUIRE(ours.size() == theirs.size());
+    for (size_t o = 0; o < ours.size(); ++o)
+      for (size_t d = 0; d < ours[o].size(); ++d) {
+        REQUIRE(ours[o][d].has_value() == theirs[o][d].has_value());
+        if (!ours[o][d])
+          continue;
+        CHECK(same_bits(*ours[o][d], *theirs[o][d]));
+        rounded += ours[o][d]->as<double>()[0] > 0 ? 1 : 0;
+      }
+  }
+  CHECK(rounded > random_programs);  // of four devices
 }
 
 std::string replaced(std::string text, std::string_view old, std::string_view now) {

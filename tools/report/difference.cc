@@ -31,7 +31,7 @@ struct Key {
 };
 
 /// The differences found in one aspect so far.
-struct Found {
+struct AspectDifferences {
   Key first_key;
   Difference first;
   std::map<std::pair<Key::Section, size_t>, std::string> places;  // by position
@@ -101,7 +101,7 @@ class Comparer {
   void add(Aspect aspect, Key key, const std::string& place, Make make) {
     key.aspect = aspect;
     const auto [at, is_new] = found_.try_emplace(aspect);
-    Found& found = at->second;
+    AspectDifferences& found = at->second;
     found.places.emplace(std::pair(key.section, key.position), place);
     if (!is_new && found.first_key < key)
       return;
@@ -405,7 +405,7 @@ class Comparer {
   const RunRecord& b_;
   std::map<std::string, const RecordedOp*> ops_of_b_;
   std::map<std::string, size_t> positions_;  // by id: the positions of A's ops
-  std::map<Aspect, Found> found_;
+  std::map<Aspect, AspectDifferences> found_;
   RunComparison result_;
 };
 

@@ -202,7 +202,7 @@ SwitchRows::SwitchRows(const Lowered& lowered, const ListRuns& runs,
     const Extent& extent = collective.schedule->extent();
     if (extent.switch_nodes == 0)
       continue;
-    Use use{collective.vertices.back(), 0, extent.ranks(), {}, {}};
+    LaneUse use{collective.vertices.back(), 0, extent.ranks(), {}, {}};
     for (uint32_t n = 0; n < extent.ranks(); ++n) {
       const OpSpan& span = runs.span(runs.lists().enter_of(id, Node(n)));
       use.begin = n == 0 ? span.entered : std::min(use.begin, span.entered);
@@ -215,7 +215,7 @@ SwitchRows::SwitchRows(const Lowered& lowered, const ListRuns& runs,
     return std::tuple(uses_.at(a).begin, a) < std::tuple(uses_.at(b).begin, b);
   });
   for (const CollectiveId id : by_begin) {
-    Use& use = uses_.at(id);
+    LaneUse& use = uses_.at(id);
     std::vector<Lane>& lanes = switches_[use.place].lanes;
     const auto free = std::find_if(lanes.begin(), lanes.end(),
                                    [&](const Lane& lane) { return lane.free <= use.begin; });
@@ -243,7 +243,7 @@ SwitchRows::SwitchRows(const Lowered& lowered, const ListRuns& runs,
 }
 
 Row SwitchRows::first_row(CollectiveId collective, Node node) const {
-  const Use& use = uses_.at(collective);
+  const LaneUse& use = uses_.at(collective);
   const Switch& one = switches_.at(use.place);
   const Lane& lane = one.lanes[use.lane];
   return {one.process, lane.first_thread + (node.index() - use.ranks) * lane.channels};

@@ -181,7 +181,7 @@ class SwitchRows {
     std::vector<Lane> lanes;
   };
   /// This is a collective at work in a lane.
-  struct Use {
+  struct LaneUse {
     VertexId place;
     size_t lane = 0;
     uint32_t ranks = 0;
@@ -190,7 +190,7 @@ class SwitchRows {
   };
 
   std::map<VertexId, Switch> switches_;
-  std::map<CollectiveId, Use> uses_;
+  std::map<CollectiveId, LaneUse> uses_;
   uint32_t next_;
 };
 

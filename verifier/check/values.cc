@@ -53,7 +53,7 @@ struct DefinedMember {
 };
 
 /// This is one run of a group.
-struct Run {
+struct GroupRun {
   const Collective& collective;
   const Folding& folding;
   const std::vector<DefinedMember>& members;  // ascending
@@ -66,14 +66,14 @@ struct Run {
 };
 
 /// This is a member's result that differs.
-struct Found {
+struct DifferentResult {
   const DefinedMember* member;
   Mismatch mismatch;
 };
 
 struct Compared {
-  std::optional<Found> wrong;
-  std::optional<Found> undecided;
+  std::optional<DifferentResult> wrong;
+  std::optional<DifferentResult> undecided;
 };
 
 /// This is a member in one iteration, as checks name it.
@@ -116,7 +116,7 @@ Check is_undecided(const Named& member, const Mismatch& mismatch) {
 
 /// Compares with folds in rank order, as definitions have them. Members of an all-reduce share one
 /// expected result.
-Compared compare_in_rank_order(const Run& run) {
+Compared compare_in_rank_order(const GroupRun& run) {
   Compared compared;
   const Definition* last = nullptr;
   Tensor expected;
@@ -129,9 +129,9 @@ Compared compare_in_rank_order(const Run& run) {
     }
     Differences found = differences(definition, run.given, expected, got, run.folding.numerics);
     if (found.wrong)
-      return {Found{&member, std::move(*found.wrong)}, std::nullopt};
+      return {DifferentResult{&member, std::move(*found.wrong)}, std::nullopt};
     if (found.undecided && !compared.undecided)
-      compared.undecided = Found{&member, std::move(*found.undecided)};
+      compared.undecided = DifferentResult{&member, std::move(*found.undecided)};
   }
   return compared;
 }
@@ -148,7 +148,7 @@ Storage canonical(const View& view, size_t item, const std::byte* elements) {
 
 /// Returns the operand of a rank as it is held and in canonical order. The result is empty if that
 /// is the tensor itself.
-std::optional<Storage> held(const Run& run, const Tensor& operand, Rank rank) {
+std::optional<Storage> held(const GroupRun& run, const Tensor& operand, Rank rank) {
   std::optional<Storage> entered;
   if (run.folding.numerics != Numerics::Ieee)
     entered = enter(Entering::Same, run.folding, operand, rank);
@@ -164,7 +164,7 @@ std::optional<Storage> held(const Run& run, const Tensor& operand, Rank rank) {
 /// folds.
 class InOrderComparison {
  public:
-  explicit InOrderComparison(const Run& run) : run_(run), member_of_(run.given.size()) {
+  explicit InOrderComparison(const GroupRun& run) : run_(run), member_of_(run.given.size()) {
     for (const DefinedMember& member : run.members)
       member_of_[member.rank.index()] = &member;
   }
@@ -219,12 +219,13 @@ class InOrderComparison {
     const Tensor& got = run_.got(member);
     Tensor expected(got.dtype(), Shape());
     std::memcpy(expected.bytes().data(), want, expected.bytes().size());
-    lowest_ = Found{&member, {element, element_text(expected, 0), element_text(got, element), {}}};
+    lowest_ = DifferentResult{&member,
+                              {element, element_text(expected, 0), element_text(got, element), {}}};
   }
 
-  const Run& run_;
+  const GroupRun& run_;
   std::vector<const DefinedMember*> member_of_;  // by rank; null without a result
-  std::optional<Found> lowest_;                  // by rank and element
+  std::optional<DifferentResult> lowest_;        // by rank and element
 };
 
 /// Returns the first member that has other tables than those by which the collective was scheduled.
@@ -367,8 +368,8 @@ void ValuesAgainstDefinitions::compare(Group& group, const EndedRun& run, OfSite
   };
   const GroupOperands operands(program_, group.named, run.members.size(),
                                exchanged_operand(program_, group.named).dtype, op_of, value_of);
-  const Run compared_run{group.collective, group.folding, group.members, operands.tensors(),
-                         run.members};
+  const GroupRun compared_run{group.collective, group.folding, group.members, operands.tensors(),
+                              run.members};
   const auto visit_values = [&](std::span<const std::byte* const> given, VisitFoldValues visit) {
     if (group.values)
       group.values->for_each(given, visit);

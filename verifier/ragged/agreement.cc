@@ -14,7 +14,7 @@ namespace orrery {
 namespace {
 
 /// This is one slice, and the rows that it takes: `entry` is its entry in the tables of its sender.
-struct Placed {
+struct SliceRows {
   size_t from;
   size_t entry;
   int64_t first;  // row of the receiver's result, or of the sender's operand
@@ -39,17 +39,17 @@ std::string rows_text(int64_t first, int64_t rows) {
 }
 
 struct Overlap {
-  Placed one;
-  Placed other;
+  SliceRows one;
+  SliceRows other;
   std::string rows;
 };
 
 /// Returns the first two slices that have rows in common.
-std::optional<Overlap> first_overlap(std::vector<Placed> placed) {
+std::optional<Overlap> first_overlap(std::vector<SliceRows> placed) {
   std::stable_sort(placed.begin(), placed.end(),
-                   [](const Placed& a, const Placed& b) { return a.first < b.first; });
-  const Placed* furthest = nullptr;  // of those before it
-  for (const Placed& next : placed) {
+                   [](const SliceRows& a, const SliceRows& b) { return a.first < b.first; });
+  const SliceRows* furthest = nullptr;  // of those before it
+  for (const SliceRows& next : placed) {
     if (furthest != nullptr && next.first < furthest->end)
       return Overlap{*furthest, next,
                      rows_text(next.first, std::min(next.end, furthest->end) - next.first)};
@@ -127,7 +127,7 @@ class GroupTables {
 
   /// Returns the overlap of two slices in one rank's result. Requires slices that lie in it.
   std::optional<Wrong> overlap(size_t to) const {
-    std::vector<Placed> placed;
+    std::vector<SliceRows> placed;
     for (size_t from = 0; from < group_.size(); ++from)
       for (size_t s = 0; s < tables_.slices_for_each(); ++s) {
         const SliceTables& sender = tables_.ranks[from];
@@ -139,7 +139,7 @@ class GroupTables {
     const std::optional<Overlap> found = first_overlap(std::move(placed));
     if (!found)
       return std::nullopt;
-    const auto name = [&](const Placed& of) {
+    const auto name = [&](const SliceRows& of) {
       return fmt::format("slice {} of {}", slice(of.entry), device(of.from));
     };
     return Wrong{fmt::format("{} and {} overlap in {} of the result of {}", name(found->one),
@@ -153,7 +153,7 @@ class GroupTables {
   /// Returns the overlap of two slices in one rank's operand. Requires slices that lie in it.
   std::optional<Wrong> overlap_of_reads(size_t from) const {
     const SliceTables& sender = tables_.ranks[from];
-    std::vector<Placed> placed;
+    std::vector<SliceRows> placed;
     for (size_t entry = 0; entry < sender.send_sizes.size(); ++entry)
       if (const int64_t rows = sender.send_sizes[entry]; rows > 0)
         placed.push_back(

@@ -66,12 +66,12 @@ std::vector<DevicePointer> DeviceAddresses::addresses(LogicalId device, ThreadId
 DeviceAddresses::Padding DeviceAddresses::padding(LogicalId device, ThreadId thread,
                                                   BufferId buffer) {
   const Bytes size = program_.buffer(buffer).size;
-  const Place place = layout_.buffer(device, thread, buffer);
+  const ArenaRange place = layout_.buffer(device, thread, buffer);
   return {use(device, place) + static_cast<uint64_t>(size.count()), place.size - size};
 }
 
 DevicePointer DeviceAddresses::scratch(LogicalId device, ThreadId thread, OpId op) {
-  const std::optional<Place> place = layout_.scratch(device, thread, op);
+  const std::optional<ArenaRange> place = layout_.scratch(device, thread, op);
   return place ? use(device, *place) : 0;
 }
 
@@ -94,7 +94,7 @@ std::vector<Bytes> DeviceAddresses::beside() const {
   return sizes;
 }
 
-DevicePointer DeviceAddresses::use(LogicalId device, const Place& place) {
+DevicePointer DeviceAddresses::use(LogicalId device, const ArenaRange& place) {
   arenas_[device.index()] = std::max(arenas_[device.index()], place.begin + place.size);
   return bases_[device.index()].arena + static_cast<uint64_t>(place.begin.count());
 }

@@ -96,7 +96,7 @@ class DeviceAddresses {
   std::vector<Bytes> beside() const;
 
  private:
-  DevicePointer use(LogicalId device, const Place& place);
+  DevicePointer use(LogicalId device, const ArenaRange& place);
 
   const Program& program_;
   const ArenaLayout& layout_;

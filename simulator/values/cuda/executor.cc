@@ -191,7 +191,7 @@ class Executor {
       const Value& value = program_.value(argument.value);
       for (const LogicalId device : holders.of(argument.value)) {
         const std::optional<Tensor>& tensor = run_.values.at(argument.value, device);
-        for (const Place& place : layout_.argument(device, value.buffer)) {
+        for (const ArenaRange& place : layout_.argument(device, value.buffer)) {
           Bytes& uploaded = uploaded_[device.index()];
           uploaded = std::max(uploaded, place.begin + place.size);
           if (tensor && tensor->size() > Bytes())

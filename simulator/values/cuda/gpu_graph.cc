@@ -224,20 +224,20 @@ struct Extremes {
   std::vector<WorkId> ends;
 };
 
-std::optional<Timed> timed(const Work& work, Measured measured) {
+std::optional<TimedWork> timed(const Work& work, Measured measured) {
   if (measured == Measured::Whole || std::holds_alternative<Join>(work.what))
     return std::nullopt;
-  Timed timed{work.device, work.part};
+  TimedWork timed{work.device, work.part};
   if (measured == Measured::Ops)
     timed.part.step.reset();
   return timed;
 }
 
-std::map<Timed, Extremes> extremes(const WorkGraph& work, const std::vector<WorkId>& part,
-                                   Measured measured) {
-  std::map<Timed, Extremes> all;
+std::map<TimedWork, Extremes> extremes(const WorkGraph& work, const std::vector<WorkId>& part,
+                                       Measured measured) {
+  std::map<TimedWork, Extremes> all;
   for (const WorkId id : part) {
-    const std::optional<Timed> of = timed(work[id], measured);
+    const std::optional<TimedWork> of = timed(work[id], measured);
     if (!of)
       continue;
     const auto [at, added] = all.try_emplace(*of, Extremes{id, {}});
@@ -259,7 +259,7 @@ GpuGraph::GpuGraph(const WorkGraph& work, const Program& program, const Gpus& gp
   launches_ = std::move(divided.launches);
   GraphMaker maker(work, devices_, gpus, modules, products);
   for (const std::vector<WorkId>& part : divided.parts) {
-    const std::map<Timed, Extremes> timed = extremes(work, part, measured);
+    const std::map<TimedWork, Extremes> timed = extremes(work, part, measured);
     std::map<WorkId, std::vector<const Event*>> begins;
     for (const auto& [of, at] : timed) {
       const Gpu& gpu = gpus[gpu_of(of.device, devices_, gpus.size())];
@@ -285,8 +285,8 @@ void GpuGraph::launch(const Stream& stream) const {
     parts_[part].launch(stream);
 }
 
-std::map<Timed, MeasuredSpan> GpuGraph::spans(std::span<const Event> starts) const {
-  std::map<Timed, MeasuredSpan> result;
+std::map<TimedWork, MeasuredSpan> GpuGraph::spans(std::span<const Event> starts) const {
+  std::map<TimedWork, MeasuredSpan> result;
   for (const auto& [of, events] : events_) {
     const Event& start = starts[gpu_of(of.device, devices_, starts.size())];
     result.emplace(of, MeasuredSpan{events.begin.since(start), events.end.since(start)});

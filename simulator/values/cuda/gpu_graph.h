@@ -57,7 +57,7 @@ class GpuGraph {
 
   /// Returns when each measured work began and ended. `starts` has a moment of each GPU, from which
   /// its times count, since moments of two GPUs are not compared. Requires a launch that has ended.
-  std::map<Timed, MeasuredSpan> spans(std::span<const Event> starts) const;
+  std::map<TimedWork, MeasuredSpan> spans(std::span<const Event> starts) const;
 
  private:
   struct Events {
@@ -68,7 +68,7 @@ class GpuGraph {
   size_t devices_;
   std::vector<GraphExec> parts_;
   std::vector<uint32_t> launches_;  // the parts, in order
-  std::map<Timed, Events> events_;
+  std::map<TimedWork, Events> events_;
 };
 
 }  // namespace orrery::cuda

@@ -43,7 +43,7 @@ TEST_CASE("layout: the scratch of an op lies beside its operands and its result"
   p.declare_scratch(40);
   p.op(OpKind::Slice, "x", {a}, 10);
   const ArenaLayout layout = layout_of(p);
-  const std::optional<Place> scratch = layout.scratch(LogicalId(0), ThreadId(0), OpId(0));
+  const std::optional<ArenaRange> scratch = layout.scratch(LogicalId(0), ThreadId(0), OpId(0));
   REQUIRE(scratch);
   CHECK(scratch->begin == Bytes(120));
   CHECK(scratch->size == Bytes(40));
@@ -96,7 +96,7 @@ TEST_CASE("layout: an argument that only some devices of a list have lies among 
   CHECK(begin(p, layout, 0, 0, x) == 100);
   CHECK(begin(p, layout, 1, 0, x) == 108);
   CHECK(layout.argument(LogicalId(0), p.program.value(b).buffer).empty());
-  const std::vector<Place> places = layout.argument(LogicalId(1), p.program.value(b).buffer);
+  const std::vector<ArenaRange> places = layout.argument(LogicalId(1), p.program.value(b).buffer);
   REQUIRE(places.size() == 1);
   CHECK(places[0].begin == Bytes(100));
   CHECK(layout.arena(LogicalId(1)) == Bytes(158));

@@ -18,7 +18,7 @@ namespace orrery::cuda {
 /// A pack has this many bytes, and lies at a multiple of them. Floats narrower than f32 make packs
 /// of only four, since their arithmetic is long and is written out for each.
 template <class E>
-inline constexpr int64_t kPackSize = arith::Layout<E>::kIsNarrow ? 4 * int64_t{sizeof(E)} : 16;
+inline constexpr int64_t kPackSize = arith::NarrowFloat<E>::kIsNarrow ? 4 * int64_t{sizeof(E)} : 16;
 
 /// A Packing has the items of a row of elements: packs, then each element before and after them.
 struct Packing {
@@ -120,7 +120,7 @@ struct ComputedIn<E, true> {
 /// function of arith.h gives the same for E as for elements that are converted to this type, once
 /// the result is converted back.
 template <class E>
-using Computed = typename ComputedIn<E, arith::Layout<E>::kIsNarrow>::Type;
+using Computed = typename ComputedIn<E, arith::NarrowFloat<E>::kIsNarrow>::Type;
 
 /// A Number is an element of a dtype known at run time. Every element is exactly an element of s64,
 /// u64, f32, f64, c64 or c128, and converts to any other dtype as that one does (arith::convert).

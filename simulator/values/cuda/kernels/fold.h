@@ -175,8 +175,8 @@ ORRERY_HOST_DEVICE void dot_tiles(const DotArgs& args, int64_t first, int64_t st
   const int64_t right_step = last < 0 ? 0 : args.depth.to[last];
   ORRERY_ROLLED
   for (int64_t item = first; item < args.items; item += stride) {
-    const Division across = divide(item, tile_columns, is_small(args.items));
-    const Division down = divide(across.quotient, tile_rows, is_small(args.items));
+    const Quotient across = divide(item, tile_columns, is_small(args.items));
+    const Quotient down = divide(across.quotient, tile_rows, is_small(args.items));
     const Places batch = places_of(args.batch, down.quotient);
     int64_t left_at[kTile];
     int64_t right_at[kTile];

@@ -194,8 +194,8 @@ ORRERY_HOST_DEVICE inline void take(const TakeArgs& args, int64_t first, int64_t
   const WordCopy copy = {args.word, (args.to | args.from) % 16 == 0};
   ORRERY_ROLLED
   for (int64_t i = first; i < args.items; i += stride) {
-    const Division in_row = divide(i, args.row_words, is_small(args.items));
-    const Division in_block = divide(in_row.quotient, args.count, is_small(args.items));
+    const Quotient in_row = divide(i, args.row_words, is_small(args.items));
+    const Quotient in_block = divide(in_row.quotient, args.count, is_small(args.items));
     const arith::Row row =
         arith::row_of(index_at(args.indices, in_block.rest), args.rows, args.mode);
     if (row.exists)
@@ -224,7 +224,7 @@ template <class E>
 ORRERY_HOST_DEVICE void scatter_add(const ScatterArgs& args, int64_t first, int64_t stride) {
   ORRERY_ROLLED
   for (int64_t item = first; item < args.items; item += stride) {
-    const Division column = divide(item, args.size, is_small(args.items));
+    const Quotient column = divide(item, args.size, is_small(args.items));
     E* const sums = at<E>(args.sums) + column.quotient * args.rows * args.size + column.rest;
     const E* const updates =
         at<const E>(args.updates) + column.quotient * args.count * args.size + column.rest;

@@ -35,13 +35,13 @@ struct Places {
   int64_t to;
 };
 
-/// A Division is item / divisor and the rest; the divisor is not 0. If all items are `small`,
+/// A Quotient is item / divisor and the rest; the divisor is not 0. If all items are `small`,
 /// divide() uses numbers of 32 bits, since GPUs have no instruction for more.
-struct Division {
+struct Quotient {
   int64_t quotient;
   int64_t rest;
 };
-ORRERY_HOST_DEVICE inline Division divide(int64_t item, int64_t divisor, bool small) {
+ORRERY_HOST_DEVICE inline Quotient divide(int64_t item, int64_t divisor, bool small) {
   const int64_t quotient =
       small ? int64_t{static_cast<uint32_t>(item) / static_cast<uint32_t>(divisor)}
             : item / divisor;
@@ -57,7 +57,7 @@ ORRERY_HOST_DEVICE inline Places places_of(const Box& box, int64_t item) {
   ORRERY_ROLLED
   for (int d = box.rank - 1; d >= 0; --d) {
     // The first dimension gets all that is left.
-    const Division division = d == 0 ? Division{0, item} : divide(item, box.dims[d], small);
+    const Quotient division = d == 0 ? Quotient{0, item} : divide(item, box.dims[d], small);
     places.from += division.rest * box.from[d];
     places.to += division.rest * box.to[d];
     item = division.quotient;
