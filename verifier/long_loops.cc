@@ -334,11 +334,20 @@ std::optional<CutLoops> cut_after(const Scenario& given, std::string_view name, 
       named = index;
   });
   // So many iterations later, nothing is left of the iteration but what later iterations have too.
-  const uint64_t least = recurrences(given.program)[around.front()].first();
+  const std::vector<Recurrence> repeating = recurrences(given.program);
+  const uint64_t least = std::max(further, repeating[around.front()].first());
   const auto trips_left = static_cast<uint64_t>(outermost.upper - *named - 1);
-  if (std::max(least, further) >= trips_left)
+  if (least >= trips_left)
     return std::nullopt;
-  const int64_t end = *named + 1 + static_cast<int64_t>(std::max(least, further));
+  // Whole periods are cut, so that the carries that go round end as in the whole loop.
+  Recurrence all;
+  for (size_t l = 0; l < repeating.size(); ++l)
+    if (!given.program.loops[l].around)
+      all.include(repeating[l]);
+  const int64_t end =
+      outermost.upper - static_cast<int64_t>((trips_left - least) / all.period * all.period);
+  if (end == outermost.upper)
+    return std::nullopt;
   FirstOfLoops first;
   CutLoops result{given, {}};
   for (size_t l = 0; l < given.program.loops.size(); ++l) {

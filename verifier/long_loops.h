@@ -78,9 +78,9 @@ struct CutLoops {
 
 /// Returns the scenario with the outermost loop around an op or value cut, where `name` names it in
 /// a single iteration, as "l[3].s". The loop ends at least `further` iterations after that one, and
-/// so many that the iteration's values are held as in the whole loop. Returns nothing if the loop
-/// has not so many iterations, if the name is of no single iteration, or if the cut program exceeds
-/// the limits.
+/// so many that the iteration's values are held as in the whole loop. Iterations are cut in whole
+/// periods of the carries that go round. Returns nothing if the loop has not so many iterations, if
+/// the name is of no single iteration, or if the cut program exceeds the limits.
 std::optional<CutLoops> cut_after(const Scenario& given, std::string_view name, uint64_t further,
                                   const Limits& limits);
 

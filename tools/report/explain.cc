@@ -1,10 +1,13 @@
 #include "tools/report/explain.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "models/program/iteration_name.h"
 #include "models/program/rules.h"
 #include "simulator/analyze/list_runs.h"
 #include "tools/report/figures.h"
@@ -68,13 +71,6 @@ std::string what(const Report& report, const Reason& reason) {
                          report.fabric().vertex_text(*reason.to));
   }
   fail_check("an enumerator", "every stretch has words", __FILE__, __LINE__);
-}
-
-std::string value_names(const Program& program, const std::vector<ValueId>& values) {
-  std::string names;
-  for (const ValueId value : values)
-    names += (names.empty() ? "" : ", ") + program.value(value).name;
-  return names;
 }
 
 std::string until(const Report& report, const ValueLife& life) {
@@ -268,6 +264,17 @@ std::string sentence(const Report& report, const Reason& reason) {
                      because(report, reason));
 }
 
+std::vector<std::string> names_together(const Program& program, const ValueLife& life) {
+  std::vector<std::string> names;
+  std::set<std::string> known;
+  for (const ValueId value : life.together) {
+    std::string name = in_any_iteration(program.value(value).name);
+    if (known.insert(name).second)
+      names.push_back(std::move(name));
+  }
+  return names;
+}
+
 std::string sentence(const Report& report, const ValueLife& life, const Style& style) {
   const Program& program = report.scenario->program;
   std::string text = fmt::format(
@@ -293,7 +300,7 @@ std::string sentence(const Report& report, const ValueLife& life, const Style& s
     text += fmt::format(" ({} to {})", time(from), time(to));
   }
   if (!life.together.empty())
-    text += "; in one storage with " + value_names(program, life.together);
+    text += fmt::format("; in one storage with {}", fmt::join(names_together(program, life), ", "));
   return text;
 }
 

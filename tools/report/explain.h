@@ -35,6 +35,9 @@ std::vector<Explanation> explain(const Report& report, const std::vector<std::st
 
 /// Returns a reason as a sentence: "device 6 sends 8 KiB of g to device 0, as it has entered".
 std::string sentence(const Report& report, const Reason& reason);
+/// Returns the names of the other values in the storage. Iterations of a loop have one name,
+/// "l[].y", so the list does not grow with the trip count.
+std::vector<std::string> names_together(const Program& program, const ValueLife& life);
 /// Returns a life as a sentence: "on devices 0-7 it is held from g to the end of the program, since
 /// it is an output".
 std::string sentence(const Report& report, const ValueLife& life, const Style& style);

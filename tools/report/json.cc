@@ -482,8 +482,8 @@ void write_life(JsonWriter& json, const Report& report, const ValueLife& life) {
     write_name(json.key("to"), program, life.to);
     json.key("because").value(kUntil[static_cast<size_t>(life.until)]);
     json.key("together").array([&] {
-      for (const ValueId value : life.together)
-        json.value(program.value(value).name);
+      for (const std::string& name : names_together(program, life))
+        json.value(name);
     });
     json.key("text").value(sentence(report, life, Style()));
   });

@@ -1,6 +1,7 @@
 #include "tools/cli/answers.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -8,20 +9,24 @@
 #include "models/array/text.h"
 #include "models/program/loops.h"
 #include "models/scenario/reader.h"
+#include "tools/report/style.h"
 
 namespace orrery {
 namespace {
 
-/// Returns a scenario with 1,000 psums over two devices, each of the sum before.
+/// Returns a scenario with 1,000 psums over two devices, each of the sum before. "r" is "b" in each
+/// iteration, in the same storage.
 std::shared_ptr<const Scenario> long_loop() {
   return std::make_shared<const Scenario>(read_scenario("f", R"({
     "orrery": 1,
     "mesh": {"x": 2},
     "cluster": {"devices": 2, "topology": "switch", "bandwidth": "50 GB/s", "latency": "1 us"},
     "arrays": {"a": {"shape": [1], "dtype": "u32", "init": "ones"}},
-    "program": [{"id": "l", "op": "fori_loop", "lower": 0, "upper": 1000, "carry": {"h": "a"},
+    "program": [{"id": "b", "op": "add", "of": ["a", "a"]},
+      {"id": "l", "op": "fori_loop", "lower": 0, "upper": 1000, "carry": {"h": "a"},
       "body": [{"id": "s", "op": "psum", "of": "h", "axis_name": "x"},
-               {"id": "y", "op": "max", "of": ["s", "h"]}],
+               {"id": "r", "op": "reshape", "of": "b", "new_sizes": [1]},
+               {"id": "y", "op": "max", "of": ["s", "r"]}],
       "yield": {"h": "y"}}]})"));
 }
 
@@ -74,6 +79,56 @@ TEST_CASE("answers: a late iteration is explained by a report with every iterati
   REQUIRE(answers.explanation);
   CHECK(answers.explained == answers.report);
   CHECK_FALSE(leaves_out_iterations(answers.report->scenario->program));
+}
+
+TEST_CASE("answers: storage that iterations hand on is held up to the last of them") {
+  const Answers answers = answer(long_loop(), {{}, "l[3].r", false}, few_iterations());
+  REQUIRE(answers.explanation);
+  REQUIRE(answers.explanation->lives.size() == 1);
+  const std::optional<OpId> last = answers.explanation->lives[0].to;
+  REQUIRE(last);
+  CHECK(answers.explained->scenario->program.op(*last).name == "l[999].y");
+}
+
+/// Checks that an explanation is the same, whether a run of first iterations gives it or one of
+/// all.
+void check_explained_alike(const std::string& program, const std::string& id) {
+  const auto given = std::make_shared<const Scenario>(read_scenario("f", R"({
+    "orrery": 1,
+    "mesh": {"x": 2},
+    "cluster": {"devices": 2, "topology": "switch", "bandwidth": "50 GB/s", "latency": "1 us"},
+    "arrays": {"a": {"shape": [1], "dtype": "u32", "init": "ones"},
+               "b": {"shape": [1], "dtype": "u32", "init": "ones"}},
+    "program": )" + program + "}"));
+  const auto text = [&](const RunOptions& options) {
+    const Answers answers = answer(given, {{}, id, false}, options);
+    return explanation_text(*answers.explained, *answers.explanation, Style());
+  };
+  RunOptions few;
+  few.iterations_budget = 0;
+  CHECK(text(few) == text(RunOptions()));
+}
+
+TEST_CASE("answers: what is read after the loop is held until its last iteration has ended") {
+  // Ops that take no time end in the instant in which the last iteration begins.
+  check_explained_alike(R"([
+      {"id": "l", "op": "fori_loop", "lower": 0, "upper": 20, "body": [
+        {"id": "s", "op": "psum_start", "of": "b", "axis_name": "x"},
+        {"id": "d", "op": "done", "of": "s"},
+        {"id": "y", "op": "add", "of": ["b", "b"]}]},
+      {"id": "z", "op": "neg", "of": "l[15].d"}])",
+                        "l[15].s");
+}
+
+TEST_CASE("answers: carries that go round end as they do after all iterations") {
+  // After 20 iterations, "l.r" is "a". After one more or one less, it is "b".
+  check_explained_alike(R"([
+      {"id": "l", "op": "fori_loop", "lower": 0, "upper": 20, "carry": {"p": "b", "q": "a", "r": "a"},
+       "body": [{"id": "m", "op": "reshape", "of": "b", "new_sizes": [1]},
+                {"id": "s", "op": "psum", "of": "q", "axis_name": "x"}],
+       "yield": {"p": "q", "q": "r", "r": "p"}}],
+    "outputs": ["l.r"])",
+                        "l[2].m");
 }
 
 TEST_CASE("answers: every iteration is in the report if that is asked for") {
