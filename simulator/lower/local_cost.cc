@@ -36,9 +36,7 @@ LocalDuration op_duration(const Program& program, const Op& op, const DeviceFigu
   return local_duration(cost_of(program, op), device);
 }
 
-Duration launch_part(const Program& program, const Op& op, const DeviceFigures& device,
-                     Duration took) {
-  const LocalDuration one = op_duration(program, op, device);
+Duration launch_part(const LocalDuration& one, Duration took) {
   if (one.takes == Duration())
     return Duration();
   const Int128 all = Int128{took.count()} * one.launch.count();

@@ -25,10 +25,9 @@ bool is_about_flops(OpKind kind);
 /// Returns how long the op takes on a device with these figures. Requires a local op.
 LocalDuration op_duration(const Program& program, const Op& op, const DeviceFigures& device);
 
-/// Returns the part of `took`, the time of runs of a local op, that is launches. A fault that slows
-/// the op down slows its launch too.
-Duration launch_part(const Program& program, const Op& op, const DeviceFigures& device,
-                     Duration took);
+/// Returns the part of `took`, the time of runs of a local op, that is launches. `one` is how long
+/// one run takes. A fault that slows the op down slows its launch too.
+Duration launch_part(const LocalDuration& one, Duration took);
 
 /// LocalCosts says what the ops of one program cost. A figure that the cluster lacks is an error or
 /// a label:

@@ -362,9 +362,9 @@ class RunSections {
       parts.push_back(slice);
       if (slice.kind != ListSlice::Kind::Compute)
         continue;
-      const Duration launch =
-          launch_part(program_, program_.op(slice.op), report_.scenario->cluster.device,
-                      slice.span.end - slice.span.begin);
+      const Duration launch = launch_part(
+          op_duration(program_, program_.op(slice.op), report_.scenario->cluster.device),
+          slice.span.end - slice.span.begin);
       const Instant launched = slice.span.begin + launch;
       parts.back().span.begin = launched;
       if (slice.span.begin < launched)

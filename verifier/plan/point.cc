@@ -115,6 +115,7 @@ std::vector<std::string> unmatched(const Program& program, std::span<const PlanK
 TimeParts parts_of(const Report& report, Duration makespan) {
   const Scenario& scenario = *report.scenario;
   const ListRuns runs(scenario.program, *report.lowered, *report.completion);
+  std::vector<std::optional<LocalDuration>> one(scenario.program.ops.size());  // of local ops
   TimeParts longest;
   for (uint32_t l = 0; l < runs.size(); ++l) {
     const ListId list(l);
@@ -123,8 +124,11 @@ TimeParts parts_of(const Report& report, Duration makespan) {
     for (uint32_t i = 0; i < tape.size(); ++i) {
       const OpTime took = runs.all_runs(tape[i].op, list);
       if (tape[i].kind == Instruction::Kind::Local) {
-        const Duration launch = launch_part(scenario.program, scenario.program.op(tape[i].op),
-                                            scenario.cluster.device, took.from_entered);
+        std::optional<LocalDuration>& run = one[tape[i].op.index()];
+        if (!run)
+          run = op_duration(scenario.program, scenario.program.op(tape[i].op),
+                            scenario.cluster.device);
+        const Duration launch = launch_part(*run, took.from_entered);
         parts.launch += launch;
         parts.compute += took.from_entered - launch;
       } else if (tape[i].kind != Instruction::Kind::Enter) {
