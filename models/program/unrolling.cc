@@ -56,7 +56,6 @@ class Unrolling {
   void run() {
     to_.mesh = from_.mesh;
     to_.numerics = from_.numerics;
-    to_.written_loops = from_.written_loops;
     to_.empty_loops = from_.empty_loops;
     to_.reshards = from_.reshards;
     for (const Argument& argument : from_.arguments) {
@@ -70,6 +69,7 @@ class Unrolling {
         return;
     for (const ValueId output : from_.outputs)
       to_.outputs.push_back(now(output));
+    copy_written_loops();
     for (const auto& [value, name] : other_names_)
       if (now_[value.index()] && name.find(kAnyIndex) == name.npos)
         to_.other_names.emplace(name, now(value));
@@ -114,6 +114,31 @@ class Unrolling {
     for (auto exit = begin; exit != past; ++exit)
       if (index_[exit->second.first] == exit->second.second->iteration)
         set(exit->second.second->outside, now);
+  }
+
+  /// Copies the loops that are written already. They are in no region.
+  void copy_written_loops() {
+    for (WrittenLoop loop : from_.written_loops) {
+      for (LoopIteration& iteration : loop.written) {
+        iteration.ops = moved(iteration.ops, [&](uint32_t op) { return made_[op].index(); });
+        const auto value = [&](ValueId id) { return to_.value(now(id)); };
+        iteration.buffers = moved(iteration.buffers, [&](uint32_t buffer) {
+          return value(owners_[buffer]).buffer.index();
+        });
+        iteration.values =
+            moved(iteration.values, [&](uint32_t id) { return now(ValueId(id)).index(); });
+      }
+      to_.written_loops.push_back(std::move(loop));
+    }
+  }
+
+  /// Returns where the ids of a range went, which stay in a row.
+  template <class Place>
+  static IdRange moved(IdRange range, Place place) {
+    if (range.size() == 0)
+      return range;
+    const auto begin = static_cast<uint32_t>(place(range.begin));
+    return {begin, begin + range.size()};
   }
 
   /// Returns whether an op lacks at a site because its iteration is left out.

@@ -19,33 +19,6 @@ std::string_view own_name_of_loop(const Program& program, const Loop& loop) {
                      : std::string_view(loop.name);
 }
 
-/// Returns the carry that yields the value. The value is that carry's param of the iteration after.
-std::optional<size_t> yielding(const Loop& loop, ValueId value) {
-  for (size_t c = 0; c < loop.carries.size(); ++c)
-    if (loop.carries[c].yielded == value)
-      return c;
-  return std::nullopt;
-}
-
-bool is_param(const Loop& loop, ValueId value) {
-  return std::ranges::any_of(loop.carries,
-                             [&](const Carry& carry) { return carry.param == value; });
-}
-
-/// Returns whether the backward pass has this param of each iteration: saved, or by carries from
-/// one that is saved. The result is false if it has it from `value`, by a ring of carries.
-bool has_param(const Loop& loop, const LoopNeeds& needs, ValueId param, ValueId value) {
-  while (param != value) {
-    if (std::ranges::find(needs.saved, param) != needs.saved.end())
-      return true;
-    const std::optional<size_t> c = yielding(loop, param);
-    if (!c || !needs.next.contains(*c))
-      return false;
-    param = loop.carries[*c].param;
-  }
-  return false;
-}
-
 /// Returns the carry of the param, if it is the same in all iterations.
 std::optional<size_t> unchanged(const Loop& loop, ValueId value) {
   for (size_t c = 0; c < loop.carries.size(); ++c)
@@ -66,7 +39,51 @@ std::optional<ValueId> twin(const Loop& loop, ValueId value) {
   return first == carry ? std::nullopt : std::optional(first->param);
 }
 
+/// Returns the carry that yields the value, or one that always is the same. The value is that
+/// carry's param of the iteration after.
+std::optional<size_t> yielding(const Loop& loop, ValueId value) {
+  for (size_t c = 0; c < loop.carries.size(); ++c)
+    if (const ValueId yielded = loop.carries[c].yielded;
+        (yielded == value || twin(loop, yielded) == value) && !twin(loop, loop.carries[c].param))
+      return c;
+  return std::nullopt;
+}
+
+/// Returns whether the backward pass has this param of each iteration: saved, or by carries from
+/// one that is saved. The result is false if it has it from `value`, by a ring of carries.
+bool has_param(const Loop& loop, const LoopNeeds& needs, ValueId param, ValueId value) {
+  while (param != value) {
+    if (std::ranges::find(needs.saved, param) != needs.saved.end())
+      return true;
+    const std::optional<size_t> c = yielding(loop, param);
+    if (!c || !needs.next.contains(*c))
+      return false;
+    param = loop.carries[*c].param;
+  }
+  return false;
+}
+
 }  // namespace
+
+std::vector<size_t> loops_in(const Program& program, size_t loop) {
+  std::vector<size_t> loops;
+  for (size_t inner = loop; inner < program.loops.size(); ++inner) {
+    std::optional<size_t> around = inner;
+    while (around && *around != loop)
+      around = program.loops[*around].around;
+    if (around)
+      loops.push_back(inner);
+  }
+  return loops;
+}
+
+bool saves_arrays(const Program& program, const BackwardNeeds& needs, size_t loop) {
+  return std::ranges::any_of(loops_in(program, loop), [&](size_t l) {
+    return std::ranges::any_of(needs.loops[l].saved, [&](ValueId value) {
+      return program.value(value).type.shape.rank() > 0;
+    });
+  });
+}
 
 Shape saved_shape(const Program& program, size_t loop, const Shape& value) {
   std::vector<int64_t> dims(value.dims().begin(), value.dims().end());
@@ -130,6 +147,26 @@ void BackwardPass::carry_sums(const LoopNeeds& needs, Level& level) {
   }
 }
 
+void BackwardPass::make_scalars(size_t outermost) {
+  scalars_ = {};
+  name_after(program_.loops[outermost].name, program_.loops[outermost].origin, std::nullopt);
+  const auto integer = [&](const std::string& name, int64_t value) {
+    after_ = name;
+    return op(OpKind::Full, {}, index_attributes(value));
+  };
+  for (const size_t l : loops_in(program_, outermost)) {
+    const Loop& loop = program_.loops[l];
+    if (!needs_.loops[l].position)
+      continue;
+    const std::string name = without_indices(loop.name);
+    scalars_.last[l] = integer(name + ".last", loop.upper - loop.lower - 1);
+    if (loop.lower != 0)
+      scalars_.first[l] = integer(name + ".first", loop.lower);
+  }
+  if (saves_arrays(program_, needs_, outermost))
+    scalars_.zero = integer("zero", 0);
+}
+
 bool BackwardPass::enter(size_t l) {
   const Loop& loop = program_.loops[l];
   if (std::none_of(loop.carries.begin(), loop.carries.end(),
@@ -143,6 +180,8 @@ bool BackwardPass::enter(size_t l) {
   inner.begin.name = names_.take(here(std::string(own_name_of_loop(program_, loop)) + ".bwd"));
   inner.begin.upper = loop.upper - loop.lower;
   inner.begin.origin = loop.origin;
+  if (!loop.around)
+    make_scalars(l);
   name_after(loop.name, loop.origin, std::nullopt);
   carry_cotangents(loop, needs, inner);
   carry_sums(needs, inner);
@@ -166,7 +205,7 @@ bool BackwardPass::enter(size_t l) {
   levels_.push_back(std::move(inner));
   after_ = here("position");
   if (needs.position)
-    level().position = op(OpKind::Sub, {saved_.last.at(l), level().begin.index->name}, {});
+    level().position = op(OpKind::Sub, {scalars_.last.at(l), level().begin.index->name}, {});
   for (size_t k = 0; k < level().carries.size(); ++k) {
     after_ = here("ct");
     add_cotangent(loop.carries[level().carries[k]].yielded, level().begin.carries[k].param);
@@ -215,6 +254,12 @@ void BackwardPass::leave() {
     else
       hold_cotangent(value, sum);
   }
+  // The last iteration yields the carry's initial value for the one before it. So this value need
+  // not be held since the forward pass.
+  for (size_t k = 0; k < inner.next.size(); ++k)
+    if (const ValueId initial = loop.carries[inner.next[k]].initial;
+        is_here(initial) && maker(initial))
+      level().residuals.emplace(initial, results[inner.carries.size() + inner.sums.size() + k]);
   for (size_t k = 0; k < inner.carries.size(); ++k) {
     if (readers_.contains(inner.begin.carries[k].param))
       readers_[results[k]] = 0;
@@ -266,11 +311,10 @@ std::string BackwardPass::kept(ValueId value) {
     return residual(loop.carries[*c].initial);
   if (const std::optional<ValueId> same = twin(loop, value))
     return residual(*same);
-  // A param that a carry passes on is not saved if the carry's own param is there anyway. To follow
+  // A value that a carry passes on is not saved if the carry's own param is there anyway. To follow
   // carries whose params nothing reads would take more memory than it saves.
   const std::optional<size_t> c = yielding(loop, value);
-  if (c && (!is_param(loop, value) || needs.next.contains(*c) ||
-            has_param(loop, needs, loop.carries[*c].param, value))) {
+  if (c && (needs.next.contains(*c) || has_param(loop, needs, loop.carries[*c].param, value))) {
     const std::vector<size_t>& next = level().next;
     if (const auto found = std::find(next.begin(), next.end(), *c); found != next.end())
       return level()
@@ -280,7 +324,7 @@ std::string BackwardPass::kept(ValueId value) {
           .param;
     needs.next.insert(*c);
     std::erase(needs.saved, value);
-  } else if (const auto array = saved_.arrays.find(value); array != saved_.arrays.end()) {
+  } else if (saved_.contains(value)) {
     return slice(value);
   } else {
     needs.saved.push_back(value);
@@ -299,18 +343,18 @@ std::string BackwardPass::index_of(const Loop& loop) {
     needs_.grew = true;
     return stand_in(program_.op(*loop.index).results.front());
   }
-  const auto first = saved_.first.find(*level().loop);
-  return first == saved_.first.end() ? level().position
-                                     : op(OpKind::Add, {level().position, first->second}, {});
+  const auto first = scalars_.first.find(*level().loop);
+  return first == scalars_.first.end() ? level().position
+                                       : op(OpKind::Add, {level().position, first->second}, {});
 }
 
 /// Slices the value out of the array that has it for all iterations.
 std::string BackwardPass::slice(ValueId value) {
   const Shape& shape = program_.value(value).type.shape;
-  std::vector<std::string> operands = {saved_.arrays.at(value)};
+  std::vector<std::string> operands = {saved_.at(value)};
   for (size_t k = 1; k < levels_.size(); ++k)
     operands.push_back(levels_[k].position);
-  operands.resize(operands.size() + shape.rank(), saved_.zero);
+  operands.resize(operands.size() + shape.rank(), scalars_.zero);
   std::vector<int64_t> sizes(levels_.size() - 1, 1);
   sizes.insert(sizes.end(), shape.dims().begin(), shape.dims().end());
   Attributes slice;

@@ -36,15 +36,23 @@ struct BackwardNeeds {
   bool grew = false;
 };
 
-/// These values are there for the backward pass. `arrays` has the values that iterations saved. An
+/// These arrays are there for the backward pass. They have the values that iterations saved. An
 /// array has a dimension for each loop that its value is in, the outermost first, and then those of
-/// the value. The others are scalars, s32.
-struct SavedValues {
-  std::map<ValueId, std::string> arrays;
+/// the value.
+using SavedValues = std::map<ValueId, std::string>;
+
+/// LoopScalars has the names of s32 scalars that loops read to find their place in arrays. Each
+/// pass makes its own before an outermost loop, so that none is held between the passes.
+struct LoopScalars {
   std::string zero;
   std::map<size_t, std::string> first;  // the first index, by loop, where it is not 0
   std::map<size_t, std::string> last;   // the number of iterations less one, by loop
 };
+/// Returns the loop and those in it, in order.
+std::vector<size_t> loops_in(const Program& program, size_t loop);
+/// Returns whether an array that the loop saves, or one in it, has dimensions beside the
+/// iterations.
+bool saves_arrays(const Program& program, const BackwardNeeds& needs, size_t loop);
 
 /// Returns the shape of the array of a value of a loop's body.
 Shape saved_shape(const Program& program, size_t loop, const Shape& value);
@@ -158,6 +166,7 @@ class BackwardPass final : public BackwardOps {
   std::string index_of(const Loop& loop);
   std::string slice(ValueId value);
   void add(ProgramPart part);
+  void make_scalars(size_t outermost);
   void carry(Level& level, std::string_view name, std::string initial);
   void carry_cotangents(const Loop& loop, const LoopNeeds& needs, Level& level);
   void carry_sums(const LoopNeeds& needs, Level& level);
@@ -169,6 +178,7 @@ class BackwardPass final : public BackwardOps {
   UnusedNames& names_;
   BackwardNeeds& needs_;
   const SavedValues saved_;
+  LoopScalars scalars_;                      // of the outermost loop that the pass is in
   std::vector<std::optional<size_t>> body_;  // by value: the innermost loop in whose body it is
   std::vector<ProgramPart> added_;
   std::vector<Level> levels_;
@@ -219,12 +229,19 @@ std::vector<OpId> all_recomputed_ops(const Program& program);
 
 struct VjpRequest;
 
-/// Returns whether vjp keeps loops (kept_loops.cc). It writes iterations out where it must: a
-/// single iteration is named, by `of` or `recompute`, or by an op on the way, or a loop in a body
-/// is to be computed again. It also does where that mostly takes less memory, and not many ops:
-/// there are few iterations, or they differ in what they save or in the carries to which they pass
-/// cotangents. Errors in names are left to the program that is written out, which has all names.
-bool keeps_loops(const Program& program, const VjpRequest& request);
+// These say which loops go back as loops (kept_loops.cc, peeled.cc).
+
+/// Returns the program whose loops go back as loops, or nothing if all iterations must be written
+/// out, or are better written out. They must be where a single iteration is named, by `of` or
+/// `recompute`, or by an op on the way, or a loop in a body is to be computed again. They are
+/// better where that takes less memory, and not many ops: iterations differ in what they save, or
+/// in the carries to which they pass cotangents. Errors in names are left to the program that is
+/// written out, which has all names.
+std::optional<Program> with_loops(const Program& program, Checks checks, const VjpRequest& request);
+
+/// Returns the program with the first and the last iterations of its loops written out, and all of
+/// loops of few iterations. A loop that is in another one, or has one in it, stays as it is.
+Program peeled(const Program& program, Checks checks);
 
 /// Adds an error for the op that ended a pass.
 void report_refused(const InputError& error, Diagnostics& diagnostics);

@@ -210,19 +210,20 @@ class Batching {
     BatchWalk walk(batch, builder);
     add_arguments(walk, builder);
     builder.thread(program_.threads[0].name, all_devices(mesh_));
-    std::vector<ProgramBuilder::Size> begins;  // of what each op adds
-    std::vector<size_t> open;                  // the loops whose bodies are begun
+    std::vector<Added> added;  // by op
+    std::vector<size_t> open;  // the loops whose bodies are begun
     unlike_future_.reset();
     const bool whole =
         for_each_part(program_, ThreadId(0),
                       {[&](OpId id) {
-                         begins.push_back(builder.size());
+                         const ProgramBuilder::Size begin = builder.size();
                          const std::optional<size_t> body =
                              open.empty() ? std::nullopt : std::optional(open.back());
                          if (!add(program_.op(id), body, walk) || !refused.empty())
                            return false;
                          if (body && program_.loops[*body].index == id)
                            builder.last_op_is_index();
+                         added.push_back({begin, builder.size()});
                          return is_small_enough(builder);
                        },
                        [&](size_t loop) {
@@ -239,11 +240,10 @@ class Batching {
       diagnostics_.add(unlike_future_->origin, unlike_future_->message);
       return std::nullopt;
     }
-    begins.push_back(builder.size());
     if (refused.empty())
       name_also(walk, builder);
     if (refused.empty())
-      copy_written_loops(program_, begins, builder);
+      copy_written_loops(program_, added, builder);
     Program made = builder.finish();
     try {
       refused.throw_if_any();

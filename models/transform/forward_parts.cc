@@ -24,7 +24,6 @@ class ForwardParts {
         needs_(needs),
         names_(names),
         positions_(program.loops.size()) {
-    add_scalars();
     for_each_part(program, ThreadId(0),
                   {[&](OpId op) {
                      add_op(program_.op(op));
@@ -44,25 +43,16 @@ class ForwardParts {
   SavedValues take_saved() { return std::move(saved_); }
 
  private:
-  void add_scalars() {
-    bool any = false;
-    for (size_t l = 0; l < program_.loops.size(); ++l) {
+  void add_scalars(size_t outermost) {
+    scalars_ = {};
+    for (const size_t l : loops_in(program_, outermost)) {
       const Loop& loop = program_.loops[l];
-      if (!needs_.loops[l].position)
-        continue;
-      any = true;
-      const std::string name = without_indices(loop.name);
-      origin_ = loop.origin;
-      saved_.last[l] = integer(name + ".last", loop.upper - loop.lower - 1);
-      if (loop.lower != 0)
-        saved_.first[l] = integer(name + ".first", loop.lower);
+      if (needs_.loops[l].position && loop.lower != 0)
+        scalars_.first[l] = add(without_indices(loop.name) + ".first", OpKind::Full, {},
+                                index_attributes(loop.lower));
     }
-    if (any)
-      saved_.zero = integer("zero", 0);
-  }
-
-  std::string integer(const std::string& name, int64_t value) {
-    return add(name, OpKind::Full, {}, index_attributes(value));
+    if (saves_arrays(program_, needs_, outermost))
+      scalars_.zero = add("zero", OpKind::Full, {}, index_attributes(0));
   }
 
   std::string add(const std::string& name, OpKind kind, std::vector<std::string> operands,
@@ -93,14 +83,9 @@ class ForwardParts {
   /// Visits the saved values of the loop and of those in it.
   template <class Visit>
   void for_each_saved(size_t l, Visit visit) const {
-    for (size_t inner = l; inner < needs_.loops.size(); ++inner) {
-      std::optional<size_t> around = inner;
-      while (around && *around != l)
-        around = program_.loops[*around].around;
-      if (around)
-        for (const ValueId value : needs_.loops[inner].saved)
-          visit(inner, value);
-    }
+    for (const size_t inner : loops_in(program_, l))
+      for (const ValueId value : needs_.loops[inner].saved)
+        visit(inner, value);
   }
 
   /// Returns "m.y.saved" for a value l[].m[].y, in loop "l".
@@ -112,24 +97,26 @@ class ForwardParts {
   void begin(size_t l) {
     const Loop& loop = program_.loops[l];
     origin_ = loop.origin;
-    if (!loop.around)
+    if (!loop.around) {
+      add_scalars(l);
       for_each_saved(l, [&](size_t body, ValueId value) {
         ValueType type = program_.value(value).type;
         type.shape = saved_shape(program_, body, type.shape);
         const std::string name = name_in(loop.name, array_name(loop, value)) + ".zeros";
-        saved_.arrays[value] = add_large_zeros(
+        saved_[value] = add_large_zeros(
             program_.mesh, checks_, type,
             [&](OpKind kind, std::vector<std::string> operands, Attributes attributes) {
               return add(name, kind, std::move(operands), std::move(attributes));
             });
       });
+    }
     LoopBegin begin{loop.name, loop.lower, loop.upper, loop.origin};
     for (const Carry& carry : loop.carries)
       begin.carries.push_back(
           {program_.value(carry.param).name, program_.value(carry.initial).name});
     std::vector<std::string>& params = params_.emplace_back();
     for_each_saved(l, [&](size_t, ValueId value) {
-      std::string& array = saved_.arrays[value];
+      std::string& array = saved_[value];
       params.push_back(take_carry(names_, loop.name, array_name(loop, value)));
       begin.carries.push_back({params.back(), std::exchange(array, params.back())});
     });
@@ -148,7 +135,7 @@ class ForwardParts {
     if (needs_.loops[l].position)
       positions_[l] = loop.lower == 0 ? index
                                       : add(name_in(any_iteration(loop.name), "position"),
-                                            OpKind::Sub, {index, saved_.first.at(l)}, {});
+                                            OpKind::Sub, {index, scalars_.first.at(l)}, {});
     for (const Carry& carry : loop.carries)
       save(carry.param);
   }
@@ -167,12 +154,12 @@ class ForwardParts {
     dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
     Attributes reshape;
     reshape.set("new_sizes", std::move(dims));
-    std::string& array = saved_.arrays[value];
+    std::string& array = saved_[value];
     std::vector<std::string> operands = {
         array, add(name, OpKind::Reshape, {from.name}, std::move(reshape))};
     for (const size_t loop : open_)
       operands.push_back(positions_[loop]);
-    operands.resize(operands.size() + shape.rank(), saved_.zero);
+    operands.resize(operands.size() + shape.rank(), scalars_.zero);
     array = add(name, OpKind::DynamicUpdateSlice, std::move(operands), {}, {array});
   }
 
@@ -185,7 +172,7 @@ class ForwardParts {
     }
     auto param = params_.back().begin();
     for_each_saved(l, [&](size_t, ValueId value) {
-      std::string& array = saved_.arrays[value];
+      std::string& array = saved_[value];
       end.yielded.push_back(array);
       array = name_in(loop.name, own_name(any_iteration(loop.name), *param++));
       end.results.push_back(array);
@@ -208,6 +195,7 @@ class ForwardParts {
   std::vector<std::vector<std::string>> params_;  // by open loop: those of saved arrays
   std::optional<Origin> origin_;                  // of the ops that are added
   SavedValues saved_;
+  LoopScalars scalars_;  // of the outermost loop that is open
   std::vector<ProgramPart> parts_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "models/base/compiler.h"
 #include "models/program/loops.h"
+#include "models/program/shown_iterations.h"
 #include "models/transform/backward_pass.h"
 #include "models/transform/gradients.h"
 
@@ -15,11 +16,11 @@ namespace orrery {
 
 namespace {
 
-/// Loops of no more iterations are written out: an array of all iterations is held longer than what
-/// is in it, and each value lies in it beside itself.
+/// With "recompute", loops of no more iterations are written out: an array of all iterations is
+/// held longer than what is in it, and each value lies in it beside itself.
 constexpr int64_t kFewIterations = 8;
-/// A program is only written out for its memory if all its iterations have no more ops, those of
-/// its backward pass not counted.
+/// Iterations are only written out to save memory if the program then has no more ops, those of its
+/// backward pass not counted.
 constexpr int64_t kMostOps = 8192;
 
 /// Returns for each value whether one of `of` depends on it.
@@ -77,14 +78,15 @@ class GoingBack {
                    }});
   }
 
-  /// Returns whether the iterations of each loop save alike, and all but the last one pass
-  /// cotangents to the same carries. The last one goes back first, so it may have fewer.
+  /// Returns whether the iterations of each loop begin alike and save alike, and all but the last
+  /// one pass cotangents to the same carries. The last one goes back first, so it may have fewer.
   bool is_alike(const std::vector<ValueId>& of) {
     for (const ValueId value : of)
       has_[value.index()] = true;
     go_back(0, places_.size());
+    const std::vector<Recurrence> repeating = recurrences(program_);
     for (size_t l = 0; l < program_.loops.size(); ++l)
-      alike_ = alike_ && saves_alike(l);
+      alike_ = alike_ && repeating[l].period == 1 && saves_alike(l);
     return alike_;
   }
 
@@ -176,48 +178,63 @@ class GoingBack {
   bool alike_ = true;
 };
 
-/// Returns whether the program mostly takes less memory with its iterations written out, and not
-/// many ops.
-bool is_better_written_out(const Program& program, const VjpRequest& request,
-                           const std::vector<ValueId>& of, const std::vector<bool>& wanted) {
-  if (request.keep_loops || request.recompute_all || request.prefetch > 0)
-    return false;
+/// Returns the same for the gradient that is asked for.
+bool is_alike(const Program& program, const VjpRequest& request) {
+  Diagnostics errors("");
+  const std::vector<ValueId> of =
+      named_results(program, request.of, Differentiated::Inexact, errors);
+  const std::vector<ValueId> arguments =
+      named_arguments(program, request.with_respect_to, Differentiated::Inexact, errors);
+  return GoingBack(program, dependents(program, arguments, Differentiated::Inexact)).is_alike(of);
+}
+
+/// Returns how many ops all iterations have.
+Int128 ops_of(const Program& program) {
   Int128 ops = 0;
   for (const uint64_t times : repetitions(program))
     ops += times;
-  return ops <= std::min(kMostOps, request.most_ops) &&
-         (std::ranges::all_of(
-              program.loops,
-              [](const Loop& loop) { return loop.upper - loop.lower <= kFewIterations; }) ||
-          !GoingBack(program, wanted).is_alike(of));
+  return ops;
 }
 
 }  // namespace
 
-bool keeps_loops(const Program& program, const VjpRequest& request) {
-  if (program.loops.empty())
-    return false;
+std::optional<Program> with_loops(const Program& program, Checks checks,
+                                  const VjpRequest& request) {
   Diagnostics errors("");
   const std::vector<ValueId> of =
       named_results(program, request.of, Differentiated::Inexact, errors);
   const std::vector<ValueId> arguments =
       named_arguments(program, request.with_respect_to, Differentiated::Inexact, errors);
   static_cast<void>(recomputed_ops(program, request.recompute, errors));
-  if (!is_one_program(program, request.origin, errors) || !errors.empty())
-    return false;
+  if (program.loops.empty() || !is_one_program(program, request.origin, errors) || !errors.empty())
+    return std::nullopt;
   const std::vector<std::optional<size_t>> bodies = bodies_of_values(program);
   const std::vector<bool> needed = needed_by(program, of);
   const std::vector<bool> wanted = dependents(program, arguments, Differentiated::Inexact);
   for (const Loop& loop : program.loops) {
     if (loop.around && request.recompute_all)
-      return false;
+      return std::nullopt;
     for (const Exit& exit : loop.exits)
       if (wanted[exit.outside.index()] && needed[exit.outside.index()])
-        return false;
+        return std::nullopt;
   }
-  return std::none_of(of.begin(), of.end(),
-                      [&](ValueId value) { return bodies[value.index()].has_value(); }) &&
-         !is_better_written_out(program, request, of, wanted);
+  if (std::ranges::any_of(of, [&](ValueId value) { return bodies[value.index()].has_value(); }))
+    return std::nullopt;
+  if (request.keep_loops || request.recompute_all || request.prefetch > 0)
+    return program;
+  const bool writes_out = ops_of(program) <= std::min(kMostOps, request.most_ops);
+  if (!request.recompute.empty())
+    return writes_out && (std::ranges::all_of(program.loops,
+                                              [](const Loop& loop) {
+                                                return loop.upper - loop.lower <= kFewIterations;
+                                              }) ||
+                          !is_alike(program, request))
+               ? std::nullopt
+               : std::optional(program);
+  Program some = peeled(program, checks);
+  if (static_cast<int64_t>(some.ops.size()) > kMostOps)
+    return program;
+  return writes_out && !is_alike(some, request) ? std::nullopt : std::optional(std::move(some));
 }
 
 }  // namespace orrery

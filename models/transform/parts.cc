@@ -74,16 +74,16 @@ class Cutting {
         has.insert(id);
       }
     builder.thread(program_.threads[0].name, program_.threads[0].devices);
-    std::vector<ProgramBuilder::Size> begins;
+    std::vector<Added> added;
     for (size_t i = 0; i < program_.ops.size(); ++i) {
-      begins.push_back(builder.size());
-      if (in_first(OpId(i)) != first)
-        continue;
-      builder.op(request_of(program_, program_.ops[i]));
-      has.insert(program_.ops[i].results.begin(), program_.ops[i].results.end());
+      const ProgramBuilder::Size begin = builder.size();
+      if (in_first(OpId(i)) == first) {
+        builder.op(request_of(program_, program_.ops[i]));
+        has.insert(program_.ops[i].results.begin(), program_.ops[i].results.end());
+      }
+      added.push_back({begin, builder.size()});
     }
-    begins.push_back(builder.size());
-    copy_written_loops(program_, begins, builder);
+    copy_written_loops(program_, added, builder);
     for (const auto& [name, value] : program_.other_names)
       if (has.contains(value))
         builder.name_also(program_.value(value).name, name, std::nullopt);

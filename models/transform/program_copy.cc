@@ -353,13 +353,13 @@ std::optional<Program> straightened(const Program& program, int64_t most_ops, st
   return straight;
 }
 
-void copy_written_loops(const Program& program, const std::vector<ProgramBuilder::Size>& begins,
+void copy_written_loops(const Program& program, const std::vector<Added>& added,
                         ProgramBuilder& builder) {
   for (WrittenLoop loop : program.written_loops) {
     uint32_t ops = 0;
     for (LoopIteration& iteration : loop.written) {
-      const ProgramBuilder::Size& begin = begins[iteration.ops.begin];
-      const ProgramBuilder::Size& end = begins[iteration.ops.end];
+      const ProgramBuilder::Size& begin = added[iteration.ops.begin].begin;
+      const ProgramBuilder::Size& end = added[iteration.ops.end - 1].end;
       iteration.ops = {begin.ops, end.ops};
       iteration.values = {begin.values, end.values};
       iteration.buffers = {begin.buffers, end.buffers};

@@ -136,9 +136,13 @@ bool is_one_program(const Program& program, const Origin& origin, Diagnostics& d
 std::optional<Program> straightened(const Program& program, int64_t most_ops, std::string_view why,
                                     const Origin& origin, Diagnostics& diagnostics);
 
-/// Adds the written loops of which ops were added. `begins` has the size of the builder before it
-/// reached each op of the program, and its size at the end.
-void copy_written_loops(const Program& program, const std::vector<ProgramBuilder::Size>& begins,
+/// An Added has the sizes of a builder before and after it added what it has for an op.
+struct Added {
+  ProgramBuilder::Size begin;
+  ProgramBuilder::Size end;
+};
+/// Adds the written loops of which ops were added. `added` has one entry per op of the program.
+void copy_written_loops(const Program& program, const std::vector<Added>& added,
                         ProgramBuilder& builder);
 
 }  // namespace orrery

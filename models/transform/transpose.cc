@@ -212,14 +212,14 @@ class Transposed {
     }
     add_cotangents(program_, checks_, request_.of, of_, builder);
     builder.thread(program_.threads[0].name, program_.threads[0].devices);
-    std::vector<ProgramBuilder::Size> begins;
+    std::vector<Added> added;
     for (size_t i = 0; i < program_.ops.size(); ++i) {
-      begins.push_back(builder.size());
+      const ProgramBuilder::Size begin = builder.size();
       if (ops.contains(OpId(i)))
         builder.op(request_of(program_, program_.ops[i]));
+      added.push_back({begin, builder.size()});
     }
-    begins.push_back(builder.size());
-    copy_written_loops(program_, begins, builder);
+    copy_written_loops(program_, added, builder);
   }
 
   std::map<std::string, std::string> go_back(BackwardPass& pass) {

@@ -78,7 +78,7 @@ class Vjp {
     SavedValues saved;
     forward_ = forward_parts(program_, checks_, needs, names_, saved);
     saved_.clear();
-    for (const auto& [value, array] : saved.arrays)
+    for (const auto& [value, array] : saved)
       saved_.insert(array);
     Diagnostics refused("");
     try {
@@ -114,16 +114,26 @@ class Vjp {
     copy_arguments(program_, builder);
     add_cotangents(program_, checks_, request_.of, of_, builder);
     builder.thread(program_.threads[0].name, program_.threads[0].devices);
-    std::vector<ProgramBuilder::Size> begins;
+    std::vector<Added> added;
     for (const ProgramPart& part : forward_) {
-      begins.push_back(builder.size());
+      const ProgramBuilder::Size begin = builder.size();
       add_part(part, builder);
       if (!errors.empty())
         return;
+      // The ops that save values stand between those of the program.
+      if (added.size() < program_.ops.size() && is_of(part, program_.ops[added.size()].name))
+        added.push_back({begin, builder.size()});
     }
-    begins.push_back(builder.size());
-    copy_written_loops(program_, begins, builder);
+    copy_written_loops(program_, added, builder);
     copy_names(program_, builder);
+  }
+
+  /// Returns whether the part is the op of this name, or begins a loop with it as its index.
+  static bool is_of(const ProgramPart& part, const std::string& name) {
+    const auto* const op = std::get_if<OpRequest>(&part);
+    const auto* const loop = std::get_if<LoopBegin>(&part);
+    return (op != nullptr && op->name == name) ||
+           (loop != nullptr && loop->index && loop->index->name == name);
   }
 
   /// Returns the cotangents of the arguments, by the names that they get.
@@ -188,8 +198,8 @@ class Vjp {
 
 Program vjp(const Program& program, Checks checks, const VjpRequest& request,
             Diagnostics& diagnostics) {
-  if (keeps_loops(program, request))
-    return Vjp(program, checks, request, diagnostics).run();
+  if (const std::optional<Program> looped = with_loops(program, checks, request))
+    return Vjp(*looped, checks, request, diagnostics).run();
   const std::optional<Program> straight =
       straightened(program, request.most_ops,
                    "a backward pass needs them where a single iteration is named, or a loop in a "

@@ -346,13 +346,27 @@ void check_equal(const std::vector<Tensor>& a, const std::vector<Tensor>& b, dou
     }
 }
 
+/// Returns the scenario of a gradient of a program with rows of so many elements.
+Scenario gradient(const std::vector<std::string>& program, int64_t row) {
+  return read_scenario("f", fmt::format(R"({{"orrery": 1, "mesh": {{"x": 2}}, "check_types": false,
+  "cluster": {{"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"}},
+  "arrays": {{"a": {{"shape": [{0}], "dtype": "f32"}}, "b": {{"shape": [{0}], "dtype": "f32"}},
+             "w": {{"shape": [4, {0}], "dtype": "f32"}}, "ct_r": {{"shape": [{0}], "dtype": "f32"}}}},
+  "program": [{1}],
+  "transform": {{"vjp": {{"of": ["r"], "with_respect_to": ["a", "b", "w"]}}}},
+  "outputs": ["r", "ct_a", "ct_b", "ct_w"]}})",
+                                        row, fmt::join(program, ",\n")));
+}
+
 TEST_CASE("vjp: random loops have the gradients of their iterations written out") {
   const uint64_t programs = tries(400);
   uint64_t compared = 0;
   uint64_t prefetched = 0;
+  uint64_t kept = 0;
   for (uint64_t seed = 0; seed < programs; ++seed) {
     CAPTURE(seed);
-    RandomLoops random(seed);
+    // Loops of more than 8 iterations stay loops.
+    RandomLoops random(seed, seed % 2 == 0 ? 4 : 12);
     const std::vector<Item> items = random.program();
     std::map<std::string, std::string> names;
     std::vector<TextOp> written;
@@ -361,6 +375,7 @@ TEST_CASE("vjp: random loops have the gradients of their iterations written out"
     if (bound >= kExact)
       continue;
     ++compared;
+    kept += gradient(texts(items), 2).program.loops.empty() ? 0 : 1;
     // The sums may be added in another order. Each op rounds by at most 2^-24 of the bound, and
     // what it rounded grows by at most the bound.
     const double error = random.is_whole() ? 0
@@ -372,10 +387,10 @@ TEST_CASE("vjp: random loops have the gradients of their iterations written out"
     const bool checked = seed % 2 == 0;
     const std::vector<Tensor> expected = gradients(written_texts, checked, "");
     const std::string recompute = fmt::format(R"(, "recompute": {})", quoted(random.loops()));
-    const std::string kept = R"(, "keep_loops": true)";
+    const std::string whole = R"(, "keep_loops": true)";
     std::vector<std::string> transforms = {
-        "",   recompute,        R"(, "overlap": true)",       R"(, "recompute": "all")",
-        kept, kept + recompute, kept + R"(, "overlap": true)"};
+        "",    recompute,         R"(, "overlap": true)",        R"(, "recompute": "all")",
+        whole, whole + recompute, whole + R"(, "overlap": true)"};
     if (!random.fetched().empty()) {
       ++prefetched;
       for (const bool overlap : {false, true})
@@ -387,45 +402,16 @@ TEST_CASE("vjp: random loops have the gradients of their iterations written out"
       check_equal(gradients(texts(items), checked, more), expected, error);
     }
   }
+  CHECK(kept >= programs / 20);
   CHECK(compared >= programs / 2);
   CHECK(prefetched >= programs / 4);
 }
 
 constexpr int64_t kLargeRow = 262'144;  // 1 MiB, beside which scalars are small
 
-/// Returns the scenario of a gradient of a program with such rows.
-Scenario large_gradient(const std::vector<std::string>& program) {
-  return read_scenario("f", fmt::format(R"({{"orrery": 1, "mesh": {{"x": 2}}, "check_types": false,
-  "cluster": {{"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us"}},
-  "arrays": {{"a": {{"shape": [{0}], "dtype": "f32"}}, "b": {{"shape": [{0}], "dtype": "f32"}},
-             "w": {{"shape": [4, {0}], "dtype": "f32"}}, "ct_r": {{"shape": [{0}], "dtype": "f32"}}}},
-  "program": [{1}],
-  "transform": {{"vjp": {{"of": ["r"], "with_respect_to": ["a", "b", "w"]}}}},
-  "outputs": ["r", "ct_a", "ct_b", "ct_w"]}})",
-                                        kLargeRow, fmt::join(program, ",\n")));
-}
-
-/// Returns the bytes by which the peak of loops that are kept may be above that of iterations
-/// written out: twice what an iteration saves, and the sums of gradients, which a loop has from its
-/// start on.
-Bytes allowed_for(const Program& program) {
-  Bytes allowed;
-  for (const Loop& loop : program.loops)
-    for (const Carry& carry : loop.carries) {
-      const Value& param = program.value(carry.param);
-      if (param.name.find(".saved") != std::string::npos && !loop.around)
-        allowed += Bytes(2 * param.type.size().count() / (loop.upper - loop.lower));
-      else if (loop.name.ends_with(".bwd"))
-        allowed += param.type.size();
-    }
-  return allowed;
-}
-
-TEST_CASE(
-    "vjp: the peak of random loops is at most that of iterations written out, and what kept loops "
-    "add") {
+TEST_CASE("vjp: the peak of random loops is at most that of their iterations written out") {
   size_t kept = 0;
-  const uint64_t programs = tries(500);
+  const uint64_t programs = tries(2000);
   for (uint64_t seed = 0; seed < programs; ++seed) {
     CAPTURE(seed);
     const std::vector<Item> items = RandomLoops(seed, seed % 2 == 0 ? 4 : 20, kLargeRow).program();
@@ -442,13 +428,12 @@ TEST_CASE(
       options.data = Data::Off;
       return run(scenario, options).memory.largest_peak();
     };
-    const Scenario looped = large_gradient(texts(items));
+    const Scenario looped = gradient(texts(items), kLargeRow);
     kept += looped.program.loops.empty() ? 0 : 1;
     CAPTURE(fmt::to_string(fmt::join(texts(items), "\n")));
-    const Bytes most = peak(large_gradient(written_texts)) + allowed_for(looped.program);
-    CHECK(peak(looped).count() <= most.count());
+    CHECK(peak(looped).count() <= peak(gradient(written_texts, kLargeRow)).count());
   }
-  CHECK(kept >= programs / 50);
+  CHECK(kept >= programs / 8);
   CHECK(kept <= programs / 2);
 }
 
@@ -537,8 +522,7 @@ TEST_CASE("vjp: the peak grows by no more an iteration than with iterations writ
     const std::vector<Item>& body;
     int64_t saved;  // rows that an iteration must save
   };
-  // The gradient of exp reads its result, which the next iteration carries. The row of w is taken
-  // again.
+  // The gradient of exp reads its result. The row of w is taken again.
   for (const Case& each : {Case{two_saved, 2}, Case{row, 0}, Case{carried, 1}}) {
     CAPTURE(texts(each.body).front());
     const auto growth = [&](int64_t trips, bool is_written) {

@@ -106,7 +106,7 @@ TEST_CASE("entries: an op outside of loops is in none, whatever it is called") {
     "program": [{"id": "l", "op": "fori_loop", "lower": 0, "upper": 9, "carry": {"h": "a"},
                  "yield": {"h": "y"}, "body": [{"id": "y", "op": "neg", "of": "h"}]},
                 {"id": "l[0].zz", "op": "neg", "of": "l"}, {"id": "r", "op": "neg", "of": "l[0].zz"}],
-    "transform": {"vjp": {"of": "r", "with_respect_to": "a"}}})";
+    "transform": {"vjp": {"of": "r", "with_respect_to": "a", "keep_loops": true}}})";
   std::vector<std::string> ids;
   const Report report = run(read_scenario("f", scenario), {});
   for (const OpEntry& entry : op_entries(report))
