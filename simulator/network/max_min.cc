@@ -20,7 +20,7 @@ MaxMin::MaxMin(std::span<const Link> links) : links_(links.size()), heads_(16, k
     links_[l].capacity = orrery::rate(links[l].bandwidth).count();
 }
 
-FlowId MaxMin::add(std::span<const LinkId> route, std::optional<Rate> cap) {
+FlowId MaxMin::add(std::span<const LinkId> route, std::optional<Rate> cap, uint32_t alike) {
   route_.clear();
   int64_t least = cap ? cap->count() : std::numeric_limits<int64_t>::max();
   for (const LinkId link : route) {
@@ -39,6 +39,7 @@ FlowId MaxMin::add(std::span<const LinkId> route, std::optional<Rate> cap) {
   const uint32_t last = first == kNone ? id : flows_[first].previous;
   flows_[id] = {};
   flows_[id].bundle = bundle_id;
+  flows_[id].alike = alike;
   flows_[id].follow(last);
   if (first == kNone) {
     bundle.first_flow = id;
@@ -47,7 +48,7 @@ FlowId MaxMin::add(std::span<const LinkId> route, std::optional<Rate> cap) {
     flows_[first].follow(id);
   }
   bundle.grown = true;
-  use(bundle, true);
+  use(bundle, int64_t{alike});
   least_changed_ = std::min(least_changed_, least);
   added_.emplace_back(id);
   return FlowId(id);
@@ -66,22 +67,23 @@ void MaxMin::remove(FlowId id) {
   if (bundle.rate > 0)
     least_changed_ = std::min(least_changed_, bundle.rate);
   free_flows_.push_back(id.index());
+  const int64_t alike = flow.alike;
   flow = {};
-  use(bundle, false);
+  use(bundle, -alike);
 }
 
-/// Counts a flow of the bundle that begins or ends.
-void MaxMin::use(Bundle& bundle, bool begins) {
-  const bool first_or_last = bundle.flows == (begins ? 0 : 1);
-  const int64_t change = begins ? 1 : -1;
-  bundle.flows = static_cast<uint32_t>(bundle.flows + change);
+/// Counts flows of the bundle that begin, or end if they are less than 0.
+void MaxMin::use(Bundle& bundle, int64_t more) {
+  const bool was_used = bundle.flows > 0;
+  bundle.flows = static_cast<uint32_t>(bundle.flows + more);
+  const int64_t in_use = int64_t{bundle.flows > 0} - int64_t{was_used};
   if (bundle.flows == 0)
     bundle.rate = 0;
   for (const uint32_t hop : hops(bundle)) {
     Shared& link = links_[hop];
-    link.asked += change * bundle.cap;
-    link.flows += change;
-    link.in_use += first_or_last ? change : 0;
+    link.asked += Int128{more} * bundle.cap;
+    link.flows += more;
+    link.in_use += in_use;
     if (!link.touched) {
       link.touched = true;
       touched_.push_back(hop);

@@ -52,8 +52,9 @@ class MaxMin {
   explicit MaxMin(std::span<const Link> links);
 
   /// Adds a flow over `route` (not empty, no link twice) with at most rate `cap`, as if it had one
-  /// more link of that capacity to itself. The flow has its rate after the next solve().
-  FlowId add(std::span<const LinkId> route, std::optional<Rate> cap);
+  /// more link of that capacity to itself. The flow has its rate after the next solve(). It stands
+  /// for `alike` flows, each of which has that rate.
+  FlowId add(std::span<const LinkId> route, std::optional<Rate> cap, uint32_t alike = 1);
 
   /// Removes the flow. Its id may be reused.
   void remove(FlowId id);
@@ -111,6 +112,7 @@ class MaxMin {
     uint32_t next = kNone;       // the next flow of the bundle; kNone after the last
     uint32_t previous : 31 = 0;  // the flow before; of the first flow, the last
     bool told : 1 = false;       // whether its rate was reported
+    uint32_t alike = 1;          // how many flows it stands for
 
     void follow(uint32_t flow) { previous = flow & ((1U << 31U) - 1U); }
   };
@@ -156,7 +158,7 @@ class MaxMin {
   void drop_unused(Shared& link);
   void forget(uint32_t id);
   void grow_chains();
-  void use(Bundle& bundle, bool begins);
+  void use(Bundle& bundle, int64_t more);
 
   /// A link with flows that are not fixed yet.
   struct Open {

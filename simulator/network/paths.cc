@@ -358,6 +358,10 @@ const Path* Paths::find_by_rule(VertexId from, VertexId to, uint32_t channel) {
   return found.is_route ? &found.path : nullptr;
 }
 
+bool Paths::may_differ_by_channel() const {
+  return fabric_.ways().hashed || fabric_.topology().is_searched() || fabric_.has_cuts();
+}
+
 const Path* Paths::find(VertexId from, VertexId to, uint32_t channel) {
   return fabric_.topology().is_searched() ? find_in_list(from, to, channel)
                                           : find_by_rule(from, to, channel);

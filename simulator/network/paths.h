@@ -136,6 +136,9 @@ class Paths {
 
   const Fabric& fabric() const { return fabric_; }
 
+  /// Returns whether the route of a message may depend on its channel.
+  bool may_differ_by_channel() const;
+
   /// Returns the route of a message in one channel, or null if there is none. It is valid until the
   /// next call.
   const Path* find(VertexId from, VertexId to, uint32_t channel);

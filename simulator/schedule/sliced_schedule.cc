@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
 #include "models/base/check.h"
+#include "models/base/hash.h"
 #include "models/base/quantity.h"
 
 namespace orrery {
@@ -190,6 +193,129 @@ void SlicedSchedule::for_each_receiver(Node node, Channel channel,
   whole_->for_each_receiver(node, channel, [&](const Sent& sent) {
     visit(Sent{sent.to, sent.messages * iterations_, sent.elements});
   });
+}
+
+ChannelSets::ChannelSets(uint32_t channels) : joined_to_(channels) {
+  std::iota(joined_to_.begin(), joined_to_.end(), 0U);
+}
+
+void ChannelSets::join(Channel a, Channel b) {
+  const uint32_t first = of(a);
+  const uint32_t second = of(b);
+  joined_to_[std::max(first, second)] = std::min(first, second);
+}
+
+uint32_t ChannelSets::of(Channel channel) const {
+  uint32_t first = channel.index();
+  while (joined_to_[first] != first)
+    first = joined_to_[first];
+  return first;
+}
+
+Bundles::Bundles(const Schedule& whole, Messages messages)
+    : whole_(whole),
+      extent_(whole.extent()),
+      messages_(messages),
+      bundles_(extent_.channels),
+      parts_(extent_.channels),
+      alike_(extent_.channels) {
+  std::set<std::pair<Channel, Channel>> followed;
+  for_each_step([&](StepRef ref, const Step& step) {
+    if (step.to) {
+      const Channel receiver = whole_.peer(ref, Half::Send).channel;
+      bundles_.join(ref.channel, receiver);
+      parts_.join(ref.channel, receiver);
+    }
+    if (step.after) {
+      bundles_.join(ref.channel, step.after->channel);
+      followed.emplace(step.after->channel, ref.channel);
+    }
+  });
+  for (const auto& [before, after] : followed)
+    followed_.emplace(parts_.of(before), parts_.of(after));
+  std::map<uint64_t, std::vector<uint32_t>> counted;  // bundles, by what they do on a node
+  std::vector<uint32_t> like(extent_.channels);       // per bundle, the one that counts for it
+  for (uint32_t c = 0; c < extent_.channels; ++c) {
+    const uint32_t bundle = bundles_.of(Channel(c));
+    if (bundle == c) {
+      std::vector<uint32_t>& earlier = counted[key_of(c)];
+      const auto same =
+          std::ranges::find_if(earlier, [&](uint32_t candidate) { return is_like(c, candidate); });
+      like[c] = same == earlier.end() ? c : *same;
+      if (like[c] == c)
+        earlier.push_back(c);
+    }
+    counts_.push_back(like[bundle] == bundle);
+    alike_[c - (bundle - like[bundle])].emplace_back(c);
+  }
+}
+
+template <class Visit>
+void Bundles::for_each_step(Visit&& visit) const {
+  for (uint32_t c = 0; c < extent_.channels; ++c)
+    for (uint32_t n = 0; n < extent_.nodes; ++n) {
+      const uint32_t steps = whole_.steps(Node(n), Channel(c));
+      for (uint32_t i = 0; i < steps; ++i) {
+        const StepRef ref{Node(n), Channel(c), i};
+        visit(ref, whole_.step(ref));
+      }
+    }
+}
+
+/// Returns a number that is equal for bundles that are alike: what their first channels do on the
+/// first node. So most bundles that are not alike need not be compared.
+uint64_t Bundles::key_of(uint32_t bundle) const {
+  Hasher hasher;
+  const uint32_t steps = whole_.steps(Node(0), Channel(bundle));
+  for (uint32_t i = 0; i < steps; ++i) {
+    const Step step = whole_.step({Node(0), Channel(bundle), i});
+    hasher.add(step.from ? step.from->index() + uint64_t{1} : 0);
+    hasher.add(step.to ? step.to->index() + uint64_t{1} : 0);
+  }
+  return hasher.word();
+}
+
+/// Returns whether each channel of the bundle does what that of the earlier one does which lies as
+/// far from its first.
+bool Bundles::is_like(uint32_t bundle, uint32_t earlier) const {
+  const uint32_t far = bundle - earlier;
+  for (uint32_t c = earlier; c + far < extent_.channels; ++c) {
+    const bool of_earlier = bundles_.of(Channel(c)) == earlier;
+    if (of_earlier != (bundles_.of(Channel(c + far)) == bundle))
+      return false;
+    for (uint32_t n = 0; of_earlier && n < extent_.nodes; ++n)
+      if (!are_alike(Node(n), Channel(c + far), Channel(c)))
+        return false;
+  }
+  return true;
+}
+
+bool Bundles::are_alike(Node node, Channel channel, Channel earlier) const {
+  const uint32_t steps = whole_.steps(node, channel);
+  if (steps != whole_.steps(node, earlier))
+    return false;
+  const uint32_t far = channel.index() - earlier.index();
+  const auto moved = [&](StepRef ref) {
+    return StepRef{ref.node, Channel(ref.channel.index() + far), ref.index};
+  };
+  const auto is_moved = [&](std::optional<StepRef> a, std::optional<StepRef> b) {
+    return a.has_value() == b.has_value() && (!a || *a == moved(*b));
+  };
+  for (uint32_t i = 0; i < steps; ++i) {
+    const StepRef ref{node, channel, i};
+    const StepRef before{node, earlier, i};
+    const Step a = whole_.step(ref);
+    const Step b = whole_.step(before);
+    if (a.from != b.from || a.to != b.to || !is_moved(a.after, b.after) ||
+        a.source.has_value() != b.source.has_value() ||
+        a.target.has_value() != b.target.has_value() || a.combine != b.combine ||
+        a.count() > b.count() || (messages_ == Messages::AsLarge && a.count() < b.count()))
+      return false;
+    if (a.to && (whole_.peer(ref, Half::Send) != moved(whole_.peer(before, Half::Send)) ||
+                 !is_moved(whole_.takes_slot_of(ref), whole_.takes_slot_of(before))))
+      return false;
+  }
+  return true;
 }
 
 }  // namespace orrery

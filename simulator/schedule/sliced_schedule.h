@@ -2,12 +2,17 @@
 
 // A SlicedSchedule is another schedule with its messages cut to slots, as NCCL's loops cut them:
 // all steps run once for each stretch of elements that fits a slot. One such pass is an iteration.
+//
+// Where a library cuts messages, it also divides them over channels, many of which do the same.
+// Bundles finds these, and CountedChannels is a schedule that has the first of them only.
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -184,6 +189,79 @@ class SlicedOver final : public SlicedSchedule, public FusedStepOf<Whole> {
   }
 
   const Whole& whole_;
+};
+
+/// ChannelSets puts channels in sets. A set is named by its first channel.
+class ChannelSets {
+ public:
+  explicit ChannelSets(uint32_t channels);
+  void join(Channel a, Channel b);
+  uint32_t of(Channel channel) const;
+
+ private:
+  std::vector<uint32_t> joined_to_;  // per channel: one of its set that is not after it
+};
+
+/// Bundles has the bundles of a schedule: the fewest channels, in order, without a cause in others.
+/// A bundle that does what an earlier one does, on the same nodes, does not count: the earlier one
+/// stands for it.
+///
+/// A bundle has parts: the smallest sets of channels that exchange messages only with each other.
+/// Steps of a part may be `after` those of another one, which need not wait for this one.
+class Bundles {
+ public:
+  /// Says how large the messages of a bundle may be that does what an earlier one does. If they are
+  /// at most as large, it is never later than that one, since times only grow with the sizes.
+  enum class Messages : uint8_t { AtMostAsLarge, AsLarge };
+
+  /// Visits all steps. `whole` must outlive this object.
+  Bundles(const Schedule& whole, Messages messages);
+
+  bool counts(Channel channel) const { return counts_[channel.index()]; }
+  bool all_count() const { return std::ranges::find(counts_, false) == counts_.end(); }
+  /// Returns the channels that do what a channel that counts does, itself first.
+  std::span<const Channel> alike(Channel channel) const { return alike_[channel.index()]; }
+  uint32_t part_of(Channel channel) const { return parts_.of(channel); }
+  /// Returns pairs of parts (first, then): some steps of `then` wait for steps of `first`.
+  const std::set<std::pair<uint32_t, uint32_t>>& followed() const { return followed_; }
+
+ private:
+  template <class Visit>
+  void for_each_step(Visit&& visit) const;
+  uint64_t key_of(uint32_t bundle) const;
+  bool is_like(uint32_t bundle, uint32_t earlier) const;
+  bool are_alike(Node node, Channel channel, Channel earlier) const;
+
+  const Schedule& whole_;
+  const Extent& extent_;
+  const Messages messages_;
+  ChannelSets bundles_;
+  ChannelSets parts_;
+  std::set<std::pair<uint32_t, uint32_t>> followed_;
+  std::vector<bool> counts_;                 // per channel
+  std::vector<std::vector<Channel>> alike_;  // per channel; empty if it does not count
+};
+
+/// CountedChannels is a schedule without the steps of channels that do not count.
+class CountedChannels final : public Schedule {
+ public:
+  CountedChannels(const Schedule& whole, const Bundles& bundles)
+      : whole_(whole), bundles_(bundles) {}
+  const Extent& extent() const override { return whole_.extent(); }
+  uint32_t steps(Node node, Channel channel) const override {
+    return bundles_.counts(channel) ? whole_.steps(node, channel) : 0;
+  }
+  Step step(StepRef ref) const override { return whole_.step(ref); }
+  StepRef peer(StepRef ref, Half half) const override { return whole_.peer(ref, half); }
+  std::optional<StepRef> takes_slot_of(StepRef ref) const override {
+    return whole_.takes_slot_of(ref);
+  }
+  int64_t largest_message() const override { return whole_.largest_message(); }
+  bool one_message_a_connection() const override { return whole_.one_message_a_connection(); }
+
+ private:
+  const Schedule& whole_;
+  const Bundles& bundles_;
 };
 
 }  // namespace orrery

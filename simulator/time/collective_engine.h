@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -33,8 +34,8 @@ using InstantNumber = Id<struct InstantNumberTag>;
 ///   receive(slot, StepRef, Duration)     a receive half that takes this long
 ///   prepare(slot, StepRef, Duration)     the overhead of a sender that then shares links
 ///   transmit(slot, StepRef, Duration)    a send half that takes this long
-///   transmit(slot, uint32_t channel, std::span<const LinkId> shared, BytesPerSecond peak, Bytes)
-///                                        a send half that shares links of its route
+///   transmit(slot, uint32_t channel, std::span<const LinkId> shared, BytesPerSecond peak, Bytes,
+///            uint32_t alike)             as many send halves that share links of their route
 ///   deliver(slot, StepRef receiver, Instant)    a message in flight
 ///   copy(slot, Node, Duration)          the copies of a node that has nothing else to do
 ///   end(slot, Node, Node origin)         a rank whose steps have all retired
@@ -44,12 +45,18 @@ class CollectiveEngine {
  public:
   enum class State : uint8_t { Running, Over };
 
-  /// `log`, if not null, gets every half.
+  /// `log`, if not null, gets every half. With `bundles`, only the channels that count are run, and
+  /// each stands for those that are alike.
   /// `slot` is how the host knows this run of the collective. If iterations of a cut schedule are
   /// added up, copies that nothing waits for are done apart.
   CollectiveEngine(const Collective& collective, CollectiveId id, uint32_t slot, Paths& paths,
-                   Host& host, EventLog* log, bool adds_iterations = false)
-      : schedule_(*collective.schedule),
+                   Host& host, EventLog* log, const Bundles* bundles, bool adds_iterations = false)
+      : bundles_(bundles),
+        counted_(bundles == nullptr
+                     ? nullptr
+                     : std::make_unique<CountedChannels>(*collective.schedule, *bundles)),
+        schedule_(bundles == nullptr ? *collective.schedule : *counted_),
+        cut_(dynamic_cast<const SlicedSchedule*>(collective.schedule)),
         extent_(schedule_.extent()),
         collective_(collective),
         id_(id),
@@ -246,8 +253,12 @@ class CollectiveEngine {
 
   void tally(StepRef ref, Half half) {
     const Step& step = step_at(ref);
-    host_.tally(id_, ref, half, bytes_moved(step, half, itemsize_),
-                timed_actions(step.form(), half).sends);
+    const Bytes bytes = bytes_moved(step, half, itemsize_);
+    const bool sends = timed_actions(step.form(), half).sends;
+    if (bundles_ == nullptr)
+      return host_.tally(id_, ref, half, bytes, sends);
+    for (const Channel channel : bundles_->alike(ref.channel))
+      host_.tally(id_, {ref.node, channel, ref.index}, half, bytes, sends);
   }
 
   /// Returns how long a half takes that sends nothing.
@@ -333,8 +344,9 @@ class CollectiveEngine {
   /// Begins a flow. Requires find_shared() first.
   void share_links(StepRef ref, const Path& path, Bytes size) {
     const MessageFigures& figures = path.figures(collective_.figures);
+    const size_t alike = bundles_ == nullptr ? 1 : bundles_->alike(ref.channel).size();
     host_.transmit(slot_, channel_of(ref), shared_, path.peak(figures.channel_rate),
-                   on_wire(size, figures.share));
+                   on_wire(size, figures.share), static_cast<uint32_t>(alike));
   }
 
   /// Returns the first channel that exchanges messages. The result is empty if there is none.
@@ -439,8 +451,10 @@ class CollectiveEngine {
     return latency_of(path.latency, path.figures(collective_.figures));
   }
 
+  const Bundles* const bundles_;
+  const std::unique_ptr<const CountedChannels> counted_;  // if there are bundles
   const Schedule& schedule_;
-  const SlicedSchedule* const cut_ = dynamic_cast<const SlicedSchedule*>(&schedule_);
+  const SlicedSchedule* const cut_;
   const Extent extent_;
   const Collective& collective_;
   const CollectiveId id_;

@@ -12,6 +12,7 @@
 #include "models/program/op.h"
 #include "simulator/network/max_min.h"
 #include "simulator/schedule/run_table.h"
+#include "simulator/schedule/sliced_schedule.h"
 #include "simulator/time/collective_engine.h"
 #include "simulator/time/device_clocks.h"
 #include "simulator/time/event_queue.h"
@@ -99,8 +100,8 @@ class Engine {
   }
 
   void transmit(uint32_t slot, uint32_t channel, std::span<const LinkId> shared,
-                BytesPerSecond peak, Bytes size) {
-    const FlowId flow = network_.add(shared, rate(peak));
+                BytesPerSecond peak, Bytes size, uint32_t alike) {
+    const FlowId flow = network_.add(shared, rate(peak), alike);
     if (transfers_.size() <= flow.index())
       transfers_.resize(flow.index() + 1);
     transfers_[flow.index()] = {unsent(size, paths_.fabric().rate_parts()), now_, slot,
@@ -558,7 +559,24 @@ class Engine {
     const Collective& collective = lowered_.collective(id);
     state_.take(program_.site(collective.site).ops.front(), Run::bytes(*collective.schedule),
                 *collective.schedule);
-    return std::make_unique<Run>(collective, id, slot, paths_, *this, log_, adds_iterations_);
+    return std::make_unique<Run>(collective, id, slot, paths_, *this, log_, bundles_of(collective),
+                                 adds_iterations_);
+  }
+
+  /// Returns the bundles of the collective's schedule if some are alike in all that the engine asks
+  /// of them; else null. A log gets the halves of all channels.
+  const Bundles* bundles_of(const Collective& collective) {
+    if (log_ != nullptr || paths_.may_differ_by_channel())
+      return nullptr;
+    const auto [at, added] = bundles_.try_emplace(collective.schedule);
+    if (added) {
+      const auto* const cut = dynamic_cast<const SlicedSchedule*>(collective.schedule);
+      const Schedule& whole = cut == nullptr ? *collective.schedule : cut->whole();
+      auto bundles = std::make_unique<const Bundles>(whole, Bundles::Messages::AsLarge);
+      if (!bundles->all_count())
+        at->second = std::move(bundles);
+    }
+    return at->second.get();
   }
 
   void share_links() {
@@ -594,6 +612,7 @@ class Engine {
   LoopSkips skips_;
   EventLog* log_;
   StateBudget state_;
+  std::map<const Schedule*, std::unique_ptr<const Bundles>> bundles_;  // null: all count
   RunTable<Running> running_;
   Queue events_;
   Instant now_;       // of the events; the clocks are at now_ + skipped_

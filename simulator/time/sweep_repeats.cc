@@ -2,9 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -23,157 +21,6 @@ constexpr size_t kMostTimes = size_t{1} << 20U;
 constexpr uint32_t kFewIterations = 4;
 /// An iteration is compared with those at most so many iterations earlier.
 constexpr uint32_t kLongestPeriod = 8;
-
-/// ChannelSets puts channels in sets. A set is named by its first channel.
-class ChannelSets {
- public:
-  explicit ChannelSets(uint32_t channels) : joined_to_(channels) {
-    std::iota(joined_to_.begin(), joined_to_.end(), 0U);
-  }
-  void join(Channel a, Channel b) {
-    const uint32_t first = of(a);
-    const uint32_t second = of(b);
-    joined_to_[std::max(first, second)] = std::min(first, second);
-  }
-  uint32_t of(Channel channel) const {
-    uint32_t first = channel.index();
-    while (joined_to_[first] != first)
-      first = joined_to_[first];
-    return first;
-  }
-
- private:
-  std::vector<uint32_t> joined_to_;  // per channel: one of its set that is not after it
-};
-
-/// Finds the bundles of a schedule: the fewest channels, in order, without a cause in others. A
-/// bundle that does what an earlier one does, with messages that are at most as large, is never
-/// later than that one, since times only grow with the sizes. So it does not count.
-///
-/// A bundle has parts: the smallest sets of channels that exchange messages only with each other.
-/// Steps of a part may be `after` those of another one, which need not wait for this one.
-class Bundles {
- public:
-  explicit Bundles(const Schedule& whole)
-      : whole_(whole),
-        extent_(whole.extent()),
-        bundles_(extent_.channels),
-        parts_(extent_.channels) {
-    std::set<std::pair<Channel, Channel>> followed;
-    for_each_step([&](StepRef ref, const Step& step) {
-      if (step.to) {
-        const Channel receiver = whole_.peer(ref, Half::Send).channel;
-        bundles_.join(ref.channel, receiver);
-        parts_.join(ref.channel, receiver);
-      }
-      if (step.after) {
-        bundles_.join(ref.channel, step.after->channel);
-        followed.emplace(step.after->channel, ref.channel);
-      }
-    });
-    for (const auto& [before, after] : followed)
-      followed_.emplace(parts_.of(before), parts_.of(after));
-    for (uint32_t c = 0; c < extent_.channels; ++c)
-      if (bundles_.of(Channel(c)) == c && !is_like_an_earlier(c))
-        counted_.push_back(c);
-    for (uint32_t c = 0; c < extent_.channels; ++c)
-      counts_.push_back(
-          std::binary_search(counted_.begin(), counted_.end(), bundles_.of(Channel(c))));
-  }
-
-  bool counts(Channel channel) const { return counts_[channel.index()]; }
-  uint32_t part_of(Channel channel) const { return parts_.of(channel); }
-  /// Returns pairs of parts (first, then): some steps of `then` wait for steps of `first`.
-  const std::set<std::pair<uint32_t, uint32_t>>& followed() const { return followed_; }
-
- private:
-  template <class Visit>
-  void for_each_step(Visit&& visit) const {
-    for (uint32_t c = 0; c < extent_.channels; ++c)
-      for (uint32_t n = 0; n < extent_.nodes; ++n)
-        for (uint32_t i = 0; i < whole_.steps(Node(n), Channel(c)); ++i) {
-          const StepRef ref{Node(n), Channel(c), i};
-          visit(ref, whole_.step(ref));
-        }
-  }
-
-  bool is_like_an_earlier(uint32_t bundle) const {
-    return std::any_of(counted_.begin(), counted_.end(),
-                       [&](uint32_t earlier) { return is_like(bundle, earlier); });
-  }
-
-  /// Returns whether each channel of the bundle does what that of the earlier one does which lies
-  /// as far from its first.
-  bool is_like(uint32_t bundle, uint32_t earlier) const {
-    const uint32_t far = bundle - earlier;
-    for (uint32_t c = earlier; c + far < extent_.channels; ++c) {
-      const bool of_earlier = bundles_.of(Channel(c)) == earlier;
-      if (of_earlier != (bundles_.of(Channel(c + far)) == bundle))
-        return false;
-      for (uint32_t n = 0; of_earlier && n < extent_.nodes; ++n)
-        if (!are_alike(Node(n), Channel(c + far), Channel(c)))
-          return false;
-    }
-    return true;
-  }
-
-  bool are_alike(Node node, Channel channel, Channel earlier) const {
-    const uint32_t steps = whole_.steps(node, channel);
-    if (steps != whole_.steps(node, earlier))
-      return false;
-    const uint32_t far = channel.index() - earlier.index();
-    const auto moved = [&](StepRef ref) {
-      return StepRef{ref.node, Channel(ref.channel.index() + far), ref.index};
-    };
-    const auto is_moved = [&](std::optional<StepRef> a, std::optional<StepRef> b) {
-      return a.has_value() == b.has_value() && (!a || *a == moved(*b));
-    };
-    for (uint32_t i = 0; i < steps; ++i) {
-      const StepRef ref{node, channel, i};
-      const StepRef before{node, earlier, i};
-      const Step a = whole_.step(ref);
-      const Step b = whole_.step(before);
-      if (a.from != b.from || a.to != b.to || !is_moved(a.after, b.after) ||
-          a.source.has_value() != b.source.has_value() ||
-          a.target.has_value() != b.target.has_value() || a.combine != b.combine ||
-          a.count() > b.count())
-        return false;
-      if (a.to && (whole_.peer(ref, Half::Send) != moved(whole_.peer(before, Half::Send)) ||
-                   !is_moved(whole_.takes_slot_of(ref), whole_.takes_slot_of(before))))
-        return false;
-    }
-    return true;
-  }
-
-  const Schedule& whole_;
-  const Extent& extent_;
-  ChannelSets bundles_;
-  ChannelSets parts_;
-  std::set<std::pair<uint32_t, uint32_t>> followed_;
-  std::vector<uint32_t> counted_;  // the bundles that count, ascending
-  std::vector<bool> counts_;       // per channel
-};
-
-/// This is a schedule with the bundles that count, and no steps in other channels.
-class CountedChannels final : public Schedule {
- public:
-  CountedChannels(const Schedule& whole, const Bundles& bundles)
-      : whole_(whole), bundles_(bundles) {}
-  const Extent& extent() const override { return whole_.extent(); }
-  uint32_t steps(Node node, Channel channel) const override {
-    return bundles_.counts(channel) ? whole_.steps(node, channel) : 0;
-  }
-  Step step(StepRef ref) const override { return whole_.step(ref); }
-  StepRef peer(StepRef ref, Half half) const override { return whole_.peer(ref, half); }
-  std::optional<StepRef> takes_slot_of(StepRef ref) const override {
-    return whole_.takes_slot_of(ref);
-  }
-  int64_t largest_message() const override { return whole_.largest_message(); }
-
- private:
-  const Schedule& whole_;
-  const Bundles& bundles_;
-};
 
 /// Sweeps a schedule whose messages are cut, one iteration after the other, each in the order in
 /// which the halves of the whole schedule can run. Causes that lie in earlier iterations are met
@@ -198,7 +45,7 @@ class RepeatingSweep {
         collective_(of.lowered.collective(of.id)),
         of_(of),
         back_(schedule.iterations_back()),
-        bundles_(schedule.whole()) {}
+        bundles_(schedule.whole(), Bundles::Messages::AtMostAsLarge) {}
 
   /// Returns whether the schedule is not too large.
   bool prepare() {

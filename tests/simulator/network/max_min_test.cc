@@ -83,6 +83,21 @@ TEST_CASE("max-min: a cap limits only its own flow") {
   CHECK(network.rate_of(capped) == rate(BytesPerSecond(2)));
 }
 
+TEST_CASE("max-min: a flow that stands for several has the rate of each of them") {
+  // Four flows share a link of 8: each gets 2. Three of them end together.
+  const auto all = links({8});
+  const LinkList route = {LinkId(0)};
+  MaxMin network(all);
+  const FlowId three = network.add(route, std::nullopt, 3);
+  const FlowId one = network.add(route, std::nullopt);
+  network.solve(kNothing);
+  CHECK(network.rate_of(three) == rate(BytesPerSecond(2)));
+  CHECK(network.rate_of(one) == rate(BytesPerSecond(2)));
+  network.remove(three);
+  network.solve(kNothing);
+  CHECK(network.rate_of(one) == rate(BytesPerSecond(8)));
+}
+
 TEST_CASE("max-min: only flows whose rate changed are reported") {
   // The flow on the second link shares no link with those on the first.
   const auto all = links({10, 10});

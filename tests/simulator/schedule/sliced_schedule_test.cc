@@ -161,5 +161,49 @@ TEST_CASE("sliced schedules: the window and the lookback of a long ring do not g
   CHECK(many.extent().window == few.extent().window);
 }
 
+/// Returns a schedule of two ranks. In each channel, rank 0 sends a message of so many elements.
+StoredSchedule channels_with(const std::vector<int64_t>& elements) {
+  Extent areas;
+  areas.input = areas.output = *std::max_element(elements.begin(), elements.end());
+  StoredSteps steps(2);
+  std::vector<Message> messages;
+  for (size_t c = 0; c < elements.size(); ++c) {
+    Step send;
+    send.to = Node(1);
+    send.source = Slice{Area::Input, 0, elements[c]};
+    Step receive;
+    receive.from = Node(0);
+    receive.target = Slice{Area::Output, 0, elements[c]};
+    steps[0].push_back({send});
+    steps[1].push_back({receive});
+    messages.push_back({{Node(0), Channel(c), 0}, {Node(1), Channel(c), 0}});
+  }
+  return {areas, steps, messages};
+}
+
+TEST_CASE("bundles: a channel stands for those with messages that are as large") {
+  const StoredSchedule whole = channels_with({5, 4, 5, 4, 6});
+  const Bundles bundles(whole, Bundles::Messages::AsLarge);
+  using Channels = std::vector<Channel>;
+  const std::vector<Channels> expected = {
+      {Channel(0), Channel(2)}, {Channel(1), Channel(3)}, {}, {}, {Channel(4)}};
+  for (size_t c = 0; c < expected.size(); ++c) {
+    CAPTURE(c);
+    const auto alike = bundles.alike(Channel(c));
+    CHECK(Channels(alike.begin(), alike.end()) == expected[c]);
+    CHECK(bundles.counts(Channel(c)) == !expected[c].empty());
+    CHECK(CountedChannels(whole, bundles).steps(Node(1), Channel(c)) ==
+          (expected[c].empty() ? 0 : 1));
+  }
+}
+
+TEST_CASE("bundles: where only the last end counts, a channel also stands for smaller messages") {
+  const StoredSchedule whole = channels_with({5, 4, 6});
+  const Bundles bundles(whole, Bundles::Messages::AtMostAsLarge);
+  CHECK(bundles.counts(Channel(0)));
+  CHECK_FALSE(bundles.counts(Channel(1)));
+  CHECK(bundles.counts(Channel(2)));
+}
+
 }  // namespace
 }  // namespace orrery::test
