@@ -360,8 +360,12 @@ Pick fastest(const Methods& fitting, const SiteFigures& site, QuietTimer& timer)
         "{} ({})",
         compared(first.method, first.time.takes, "<", next->method, "at least ", next->at_least),
         model_text(first.time, shapes.size()));
+  if (pick.because.empty())
+    pick.because =
+        fmt::format("{} takes {} ({})", choice_of(first.method).method(),
+                    reason_text(first.time.takes), model_text(first.time, shapes.size()));
   for (const std::string& why : why_not)
-    pick.because += (pick.because.empty() ? "" : "; ") + why;
+    pick.because += "; " + why;
   return pick;
 }
 
