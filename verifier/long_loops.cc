@@ -14,7 +14,7 @@
 #include "models/base/diagnostics.h"
 #include "models/program/iteration_name.h"
 #include "models/program/loops.h"
-#include "models/program/shown_iterations.h"
+#include "models/program/written_iterations.h"
 #include "models/scenario/quantity_text.h"
 #include "models/scenario/reader.h"
 #include "models/scenario/writer.h"

@@ -103,7 +103,7 @@ struct LoopIteration {
 ///
 /// The period is 1, or the number of iterations after which carries that change places are back. So
 /// the memory of a program does not grow with the trips. A program that leaves out all that it may
-/// is called shortened (shown_iterations.h).
+/// is called shortened (written_iterations.h).
 struct WrittenLoop {
   std::string name;  // "l", "outer[0].l"
   ThreadId thread;

@@ -7,7 +7,7 @@
 // at sites of its own.
 //
 // Once an iteration begins as an earlier one did, the later ones repeat with that period. Whole
-// periods between the first and the last are then left out (shown_iterations.h). An iteration is
+// periods between the first and the last are then left out (written_iterations.h). An iteration is
 // always written if an exit reads a value of it.
 
 #include <cstdint>

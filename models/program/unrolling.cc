@@ -13,9 +13,9 @@
 #include "models/program/iteration_name.h"
 #include "models/program/iterations.h"
 #include "models/program/loops.h"
-#include "models/program/shown_iterations.h"
 #include "models/program/sides.h"
 #include "models/program/unroll.h"
+#include "models/program/written_iterations.h"
 
 namespace orrery {
 
@@ -24,11 +24,12 @@ namespace {
 /// An Unrolling writes a program once. It stops after an error.
 class Unrolling {
  public:
-  Unrolling(const Program& program, LongLoops long_loops, const std::vector<ShownIterations>& shown,
-            const SiteRequests& requests, AllowedSize allowed, Diagnostics diagnostics)
+  Unrolling(const Program& program, LongLoops long_loops,
+            const std::vector<WrittenIterations>& of_loops, const SiteRequests& requests,
+            AllowedSize allowed, Diagnostics diagnostics)
       : from_(program),
         long_loops_(long_loops),
-        shown_(shown),
+        of_loops_(of_loops),
         requests_(requests),
         allowed_(allowed),
         diagnostics_(std::move(diagnostics)),
@@ -359,10 +360,10 @@ class Unrolling {
     made.lower = loop.lower;
     made.upper = loop.upper;
     made.has_index = loop.index.has_value();
-    made.reach = shown_[l].recurrence.reach;
-    made.period = shown_[l].recurrence.period;
+    made.reach = of_loops_[l].recurrence.reach;
+    made.period = of_loops_[l].recurrence.period;
     int64_t next = loop.lower;
-    for (const ShownRange& range : shown_[l].ranges) {
+    for (const WrittenRange& range : of_loops_[l].ranges) {
       // Iterations without ops are always left out, since they only take time.
       if (next < range.begin &&
           (long_loops_ == LongLoops::LeftOut || made.last().ops.size() == 0)) {
@@ -399,7 +400,7 @@ class Unrolling {
   /// rings can put off the repetition further. Iterations that are named stand apart.
   void explain_size(size_t l, size_t written) {
     const Loop& loop = from_.loops[l];
-    const Recurrence& recurrence = shown_[l].recurrence;
+    const Recurrence& recurrence = of_loops_[l].recurrence;
     if (!over_size_)
       return;
     std::set<int64_t> named;
@@ -468,7 +469,7 @@ class Unrolling {
 
   const Program& from_;
   const LongLoops long_loops_;
-  const std::vector<ShownIterations>& shown_;  // per loop
+  const std::vector<WrittenIterations>& of_loops_;  // per loop
   const SiteRequests& requests_;
   const AllowedSize allowed_;
   Diagnostics diagnostics_;
@@ -498,17 +499,17 @@ std::optional<Unrolled> unrolled(const Program& program, LongLoops long_loops,
                                  const SiteRequests& requests, AllowedSize allowed,
                                  Diagnostics& diagnostics) {
   ORRERY_CHECK(diagnostics.empty(), "a program with errors has no iterations");
-  const std::vector<ShownIterations> shown = shown_iterations(program);
+  const std::vector<WrittenIterations> of_loops = written_iterations(program);
   // Most errors are found sooner with iterations left out. Only errors that this may have caused
   // need all iterations.
-  Unrolling some(program, LongLoops::LeftOut, shown, requests, allowed,
+  Unrolling some(program, LongLoops::LeftOut, of_loops, requests, allowed,
                  Diagnostics(diagnostics.file()));
   some.run();
   std::optional<Unrolled> made = some.take();
   diagnostics = some.diagnostics();
   if (!some.leaves_out() || (made ? long_loops == LongLoops::LeftOut : !some.may_blame_left_out()))
     return made;
-  Unrolling all(program, LongLoops::WrittenOut, shown, requests, allowed,
+  Unrolling all(program, LongLoops::WrittenOut, of_loops, requests, allowed,
                 Diagnostics(diagnostics.file()));
   all.run();
   if (all.over_size() && !made)

@@ -8,7 +8,7 @@
 
 #include "models/base/compiler.h"
 #include "models/program/loops.h"
-#include "models/program/shown_iterations.h"
+#include "models/program/written_iterations.h"
 #include "models/transform/backward_pass.h"
 #include "models/transform/gradients.h"
 

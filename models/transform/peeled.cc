@@ -13,7 +13,7 @@
 #include "models/base/check.h"
 #include "models/program/iteration_name.h"
 #include "models/program/loops.h"
-#include "models/program/shown_iterations.h"
+#include "models/program/written_iterations.h"
 #include "models/transform/backward_pass.h"
 #include "models/transform/program_copy.h"
 

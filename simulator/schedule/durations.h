@@ -1,8 +1,9 @@
 #pragma once
 
 // This file alone says how long work takes. Lowering, the sweep and the event engine add up these
-// durations. A message that shares a link gets its rate from max_min.h instead of most(). All
-// durations are rounded up to a picosecond.
+// durations. A message that shares a link takes its overhead, and then its bytes on the wire take a
+// share of the link (simulator/time/collective_engine.h), whose rate is that of max_min.h instead
+// of most(). All durations are rounded up to a picosecond.
 
 #include <algorithm>
 #include <optional>

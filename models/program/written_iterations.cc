@@ -1,4 +1,4 @@
-#include "models/program/shown_iterations.h"
+#include "models/program/written_iterations.h"
 
 #include <algorithm>
 #include <limits>
@@ -153,7 +153,7 @@ bool must_be_apart(const Loop& loop, const Recurrence& recurrence, int64_t itera
 
 /// Adds the ranges of the iterations from `begin` to before `end`, which repeat by themselves.
 void add_ranges(const Recurrence& recurrence, int64_t begin, int64_t end,
-                std::vector<ShownRange>& ranges) {
+                std::vector<WrittenRange>& ranges) {
   const uint64_t trips = distance(begin, end);
   const uint64_t period = recurrence.period;
   if (trips < recurrence.first() + recurrence.last() + period) {
@@ -170,7 +170,7 @@ void add_ranges(const Recurrence& recurrence, int64_t begin, int64_t end,
 
 }  // namespace
 
-std::vector<ShownIterations> shown_iterations(const Program& regions) {
+std::vector<WrittenIterations> written_iterations(const Program& regions) {
   const std::vector<size_t> first_of = firsts_of_meeting(regions);
   std::vector<Recurrence> recurrence = recurrences(regions);
   for (size_t l = 0; l < first_of.size(); ++l)
@@ -184,10 +184,10 @@ std::vector<ShownIterations> shown_iterations(const Program& regions) {
       if (must_be_apart(loop, recurrence[first_of[l]], exit.iteration))
         of_meeting.insert({exit.iteration, exit.iteration + 1});
   }
-  std::vector<ShownIterations> shown;
+  std::vector<WrittenIterations> written;
   for (size_t l = 0; l < first_of.size(); ++l) {
     const Loop& loop = regions.loops[l];
-    ShownIterations& of = shown.emplace_back(ShownIterations{recurrence[first_of[l]], {}});
+    WrittenIterations& of = written.emplace_back(WrittenIterations{recurrence[first_of[l]], {}});
     const std::set<int64_t>& all = begins[first_of[l]];
     for (auto begin = all.find(loop.lower); *begin < loop.upper;) {
       const auto end = std::next(begin);
@@ -195,7 +195,7 @@ std::vector<ShownIterations> shown_iterations(const Program& regions) {
       begin = end;
     }
   }
-  return shown;
+  return written;
 }
 
 }  // namespace orrery

@@ -39,17 +39,17 @@ struct Recurrence {
 /// Returns, per loop of the regions, how its iterations repeat.
 std::vector<Recurrence> recurrences(const Program& regions);
 
-/// A ShownRange has iterations of a loop in a row, all of which are written.
-struct ShownRange {
+/// A WrittenRange has iterations of a loop in a row, all of which are written.
+struct WrittenRange {
   int64_t begin = 0;    // the first index
   int64_t end = 0;      // one past the last
   uint64_t copies = 0;  // how many iterations behind the range are copies of each one in it
 };
 
 /// The iterations of a loop that are always written, and how it repeats.
-struct ShownIterations {
+struct WrittenIterations {
   Recurrence recurrence;
-  std::vector<ShownRange> ranges;  // ascending; iterations between two of them may be left out
+  std::vector<WrittenRange> ranges;  // ascending; iterations between two of them may be left out
 };
 
 /// Returns, per loop of the regions, which iterations are always written: first ones, last ones,
@@ -59,6 +59,6 @@ struct ShownIterations {
 ///
 /// Loops that meet must leave out the same iterations. So they get the same recurrence, and what
 /// interrupts one of them, an end too, interrupts the others.
-std::vector<ShownIterations> shown_iterations(const Program& regions);
+std::vector<WrittenIterations> written_iterations(const Program& regions);
 
 }  // namespace orrery

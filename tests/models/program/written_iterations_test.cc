@@ -1,7 +1,7 @@
 // Tests which iterations of a loop may be left out, which follows from the region: they repeat
 // earlier iterations.
 
-#include "models/program/shown_iterations.h"
+#include "models/program/written_iterations.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -31,7 +31,7 @@ std::string repeating(Looping& l) {
   return fmt::format("{} {} {}", of.first(), of.reach, of.period);
 }
 
-TEST_CASE("shown iterations: what an iteration makes goes through a chain of carries") {
+TEST_CASE("written iterations: what an iteration makes goes through a chain of carries") {
   // "p" holds the result of three iterations before. From the third iteration on, all begin alike.
   Looping l;
   l.begin("l", 0, 100, {{"p", "a"}, {"q", "a"}, {"r", "a"}});
@@ -40,14 +40,14 @@ TEST_CASE("shown iterations: what an iteration makes goes through a chain of car
   CHECK(repeating(l) == "7 3 1");
 }
 
-TEST_CASE("shown iterations: a value of outside is there from the first iteration on") {
+TEST_CASE("written iterations: a value of outside is there from the first iteration on") {
   Looping l;
   l.begin("l", 0, 100, {{"p", "a"}, {"q", "a"}}).with(op("l[].y", "neg", {"l[].p"}));
   l.end({{"p", "l[].q"}, {"q", "a"}});
   CHECK(repeating(l) == "4 1 1");  // two until "p" is "a", one to repeat, one to reach
 }
 
-TEST_CASE("shown iterations: a ring has a period, also where a chain leads into it") {
+TEST_CASE("written iterations: a ring has a period, also where a chain leads into it") {
   Looping l;
   l.with(op("b", "neg", {"a"}));
   l.begin("l", 0, 100, {{"p", "a"}, {"q", "b"}, {"r", "a"}}).with(op("l[].y", "neg", {"l[].r"}));
@@ -55,7 +55,7 @@ TEST_CASE("shown iterations: a ring has a period, also where a chain leads into 
   CHECK(repeating(l) == "4 1 2");  // one until "r" is one of the ring
 }
 
-TEST_CASE("shown iterations: storage that is passed on counts like a value") {
+TEST_CASE("written iterations: storage that is passed on counts like a value") {
   // Each iteration makes what it yields, in the storage of the other carry.
   Looping l;
   l.with(op("b", "neg", {"a"})).begin("l", 0, 100, {{"p", "a"}, {"q", "b"}});
@@ -69,7 +69,7 @@ TEST_CASE("shown iterations: storage that is passed on counts like a value") {
   CHECK(repeating(l) == "4 1 2");
 }
 
-TEST_CASE("shown iterations: a loop in a loop passes on what its trips leave") {
+TEST_CASE("written iterations: a loop in a loop passes on what its trips leave") {
   const auto with_trips = [](int64_t trips) {
     Looping l;
     l.with(op("b", "neg", {"a"})).begin("l", 0, 100, {{"p", "a"}, {"q", "b"}});
@@ -85,7 +85,7 @@ TEST_CASE("shown iterations: a loop in a loop passes on what its trips leave") {
 }
 
 TEST_CASE(
-    "shown iterations: one that the whole loop writes first may be left out of a part of it") {
+    "written iterations: one that the whole loop writes first may be left out of a part of it") {
   // The first 7 of 68 iterations are written, so that the left-out iterations are whole periods of
   // 3. The part up to iteration 23 needs only the first 5 iterations.
   Looping l;
@@ -99,7 +99,8 @@ TEST_CASE(
   CHECK(leaves_out_iterations(shortened));
 }
 
-TEST_CASE("shown iterations: what an outer body reads of an inner loop is kept in each iteration") {
+TEST_CASE(
+    "written iterations: what an outer body reads of an inner loop is kept in each iteration") {
   Looping l;
   l.begin("l", 0, 100, {{"h", "a"}}).begin("l[].m", 0, 100, {{"g", "l[].h"}});
   l.with(op("l[].m[].y", "neg", {"l[].m[].g"})).end({{"g", "l[].m[].y"}});
@@ -117,7 +118,7 @@ TEST_CASE("shown iterations: what an outer body reads of an inner loop is kept i
   CHECK(read == shortened.written_loops.back().written.size());
 }
 
-TEST_CASE("shown iterations: loops of one thread have periods of their own") {
+TEST_CASE("written iterations: loops of one thread have periods of their own") {
   Looping l;
   l.with(op("b", "neg", {"a"})).begin("l", 0, 100, {{"p", "a"}, {"q", "b"}});
   l.with(op("l[].y", "neg", {"l[].p"})).end({{"p", "l[].q"}, {"q", "l[].p"}});
@@ -128,7 +129,7 @@ TEST_CASE("shown iterations: loops of one thread have periods of their own") {
   CHECK(shortened.written_loops.at(1).period == 3);
 }
 
-TEST_CASE("shown iterations: a body with very many loops in a row needs no stack for them") {
+TEST_CASE("written iterations: a body with very many loops in a row needs no stack for them") {
   Looping l;
   l.begin("l", 0, 100, {{"h", "a"}});
   std::string from = "l[].h";
@@ -153,7 +154,7 @@ std::pair<size_t, size_t> located(const WrittenLoop& loop, IdRange LoopIteration
   return {0, id};
 }
 
-TEST_CASE("shown iterations: each one that may be left out equals the one a period before") {
+TEST_CASE("written iterations: each one that may be left out equals the one a period before") {
   size_t compared = 0;
   for (uint64_t seed = 0; seed < test::tries(300); ++seed) {
     CAPTURE(seed);
@@ -194,17 +195,17 @@ TEST_CASE("shown iterations: each one that may be left out equals the one a peri
 /// Returns the ranges of the first loop: "0-1 2x94 97-99" for iterations 0 and 1, 2 with 94 copies,
 /// and 97 to 99.
 std::string ranges(Looping& l) {
-  const std::vector<ShownIterations> shown = shown_iterations(l.finish());
+  const std::vector<WrittenIterations> written = written_iterations(l.finish());
   std::string text;
-  for (const ShownRange& range : shown.front().ranges)
+  for (const WrittenRange& range : written.front().ranges)
     text += fmt::format("{}{}{}{}", text.empty() ? "" : " ", range.begin,
                         range.end - range.begin > 1 ? fmt::format("-{}", range.end - 1) : "",
                         range.copies > 0 ? fmt::format("x{}", range.copies) : "");
   return text;
 }
 
-TEST_CASE("shown iterations: the first, the last, and between them each that an exit reads") {
-  const auto shown = [](const std::string& named) {
+TEST_CASE("written iterations: the first, the last, and between them each that an exit reads") {
+  const auto written = [](const std::string& named) {
     Looping l;
     l.begin("l", 0, 100, {{"h", "a"}}).with(op("l[].y", "neg", {"l[].h"}));
     l.end({{"h", "l[].y"}});
@@ -214,14 +215,14 @@ TEST_CASE("shown iterations: the first, the last, and between them each that an 
   };
   // One is before the repetition, one is read by the next, and the next has the copies. At the end
   // one reads what those left out made, and the last one makes what is read after the loop.
-  CHECK(shown("") == "0-1 2x95 98-99");
-  CHECK(shown("l[0].y") == "0-1 2x95 98-99");
-  CHECK(shown("l[50].y") == "0-1 2x45 48-49 50 51-52 53x44 98-99");
-  CHECK(shown("l[98].y") == "0-1 2x93 96-97 98 99");
-  CHECK(shown("l[99].y") == "0-1 2x95 98-99");
+  CHECK(written("") == "0-1 2x95 98-99");
+  CHECK(written("l[0].y") == "0-1 2x95 98-99");
+  CHECK(written("l[50].y") == "0-1 2x45 48-49 50 51-52 53x44 98-99");
+  CHECK(written("l[98].y") == "0-1 2x93 96-97 98 99");
+  CHECK(written("l[99].y") == "0-1 2x95 98-99");
 }
 
-TEST_CASE("shown iterations: the period's iterations have as many copies each") {
+TEST_CASE("written iterations: the period's iterations have as many copies each") {
   Looping l;
   l.with(op("b", "neg", {"a"})).begin("l", 10, 111, {{"p", "a"}, {"q", "b"}});
   l.with(op("l[].y", "neg", {"l[].p"})).end({{"p", "l[].q"}, {"q", "l[].p"}});
