@@ -358,7 +358,7 @@ std::optional<CutLoops> cut_after(const Scenario& given, std::string_view name, 
         ends ? std::clamp(end - loop.lower, std::min<int64_t>(trips(loop), 1), trips(loop))
              : trips(loop));
     if (first.back() < trips(loop))
-      result.loops.push_back(loop.name);
+      result.loops.push_back({loop.name, loop.lower + first.back()});
   }
   end_loops(result.scenario.program, first);
   result.scenario.expectations.clear();
@@ -367,10 +367,16 @@ std::optional<CutLoops> cut_after(const Scenario& given, std::string_view name, 
   return result;
 }
 
-Instant known_until(const Report& report, const std::vector<std::string>& loops) {
+bool CutLoops::cuts(const WrittenLoop& loop) const {
+  return std::ranges::any_of(loops, [&](const Ended& ended) {
+    return ended.name == loop.name && ended.upper == loop.upper;
+  });
+}
+
+Instant known_until(const Report& report, const CutLoops& cut) {
   std::optional<Instant> until;
   for (const WrittenLoop& loop : report.scenario->program.written_loops) {
-    if (std::ranges::find(loops, loop.name) == loops.end())
+    if (!cut.cuts(loop))
       continue;
     const IdRange& last = loop.last().ops;
     if (last.size() == 0)

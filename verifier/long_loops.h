@@ -72,8 +72,16 @@ Scenario first_iterations_of(const Scenario& given, std::span<const std::string>
 
 /// This is a scenario of which loops are cut.
 struct CutLoops {
-  Scenario scenario;               // without expectations
-  std::vector<std::string> loops;  // the names of those that are cut
+  /// A loop that is cut, by its name and its new end. A gradient writes parts of a loop out, under
+  /// the same name (models/transform/peeled.cc).
+  struct Ended {
+    std::string name;
+    int64_t upper = 0;
+  };
+  Scenario scenario;  // without expectations
+  std::vector<Ended> loops;
+
+  bool cuts(const WrittenLoop& loop) const;
 };
 
 /// Returns the scenario with the outermost loop around an op or value cut, where `name` names it in
@@ -87,7 +95,7 @@ std::optional<CutLoops> cut_after(const Scenario& given, std::string_view name, 
 /// Returns the instant until which the run of a cut scenario goes as that of the whole one: until
 /// then each device that runs a loop has its last iteration before it. Requires a report with
 /// times, in which all iterations are written.
-Instant known_until(const Report& report, const std::vector<std::string>& loops);
+Instant known_until(const Report& report, const CutLoops& cut);
 
 /// Returns whether some member never comes to a collective. Then the program cannot end.
 bool has_absent(const Program& program);

@@ -155,7 +155,8 @@ std::optional<Completion> Stages::time_looped() {
     // iteration.
     if (!stop().finished())
       return std::nullopt;
-    throw BeyondLimit(OpId(program_.written_loops.front().last().ops.begin),
+    const auto loop = std::ranges::find_if(program_.written_loops, &WrittenLoop::left_out);
+    throw BeyondLimit(OpId(loop->last().ops.begin),
                       "every iteration is timed where a site joins ops of different iterations, or "
                       "of a loop and outside of it: " +
                           beyond(options_.limits, &Limits::ops, "more"));

@@ -47,7 +47,7 @@ class Peeling {
         if (depth == 0 && loops_in(program_, l).size() == 1) {
           LoopParts body = take_loop(parts_, i);
           i += body.parts.size() + 1;
-          peel(std::move(body), repeating_[l].before);
+          peel(std::move(body), std::max<int64_t>(1, repeating_[l].before));
           continue;
         }
         ++depth;
@@ -86,21 +86,21 @@ class Peeling {
     std::vector<std::string> carried;
     for (const LoopBegin::Carried& carry : loop.begin.carries)
       carried.push_back(carry.initial);
-    if (upper - lower >= first + 2 * kLast) {
+    if (lower == upper || ops == 0) {
+      builder_.empty_loop(loop.begin.name);
+    } else if (upper - lower < first + 2 * kLast) {
+      write(loop, lower, upper, carried);
+    } else {
       write(loop, lower, lower + first, carried);
       keep(loop, lower + first, upper - kLast, carried);
       write(loop, upper - kLast, upper, carried);
-    } else if (lower == upper || ops == 0) {
-      builder_.empty_loop(loop.begin.name);
-    } else {
-      write(loop, lower, upper, carried);
     }
     for (size_t c = 0; c < carried.size(); ++c)
       builder_.name_also(carried[c], loop.end.results[c], loop.begin.origin);
   }
 
-  /// Writes these iterations out. `carried` has the values that they begin with, and then those
-  /// that they yield.
+  /// Writes these iterations out, at least one. `carried` has the values that they begin with, and
+  /// then those that they yield.
   void write(const LoopParts& loop, int64_t lower, int64_t upper,
              std::vector<std::string>& carried) {
     WrittenLoop written;

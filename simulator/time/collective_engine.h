@@ -86,7 +86,8 @@ class CollectiveEngine {
     return StepTable<Marks>::bytes(schedule) + StepTable<bool>::bytes(schedule) + arrivals +
            channels * Int128{sizeof(Way) + kBytesUnderWay};
   }
-  Int128 bytes() const { return bytes(schedule_); }
+  /// Returns the same for the whole schedule, also if few of its channels are run.
+  Int128 bytes() const { return bytes(*collective_.schedule); }
 
   /// Appends the progress, at the end of an instant. Nothing else is needed: halves that run are
   /// among the engine's events and flows, origins do not change times, and ways save work.

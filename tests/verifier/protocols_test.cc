@@ -301,6 +301,38 @@ TEST_CASE("protocols: channels of an exchange take whole parts, until all are us
   }
 }
 
+TEST_CASE("protocols: channels that do the same take no more room in later collectives") {
+  const auto runs = [&](int count, Bytes state) {
+    std::string program;
+    for (int i = 0; i < count; ++i)
+      program += fmt::format(
+          R"({}{{"id": "s{}", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring",
+               "channels": 16, "protocol": "p"}})",
+          i == 0 ? "" : ", ", i);
+    RunOptions options;
+    options.wanted = Wanted::Checks;  // so no half is logged
+    options.data = Data::Off;
+    options.limits.state = state.count();
+    try {
+      const Report report = run(read_scenario("f", R"({"orrery": 1, "check_types": false,
+        "mesh": {"x": 4, "y": 2},
+        "cluster": {"devices": 8, "topology": "ring", "bandwidth": "10 GB/s", "latency": "1 us",
+          "transport": {"protocols": {"p": {"channels": 16, "channel_bytes": "64 B", "slots": 64,
+                                            "channel_rate": "5 GB/s"}}}},
+        "arrays": {"a": {"shape": [65536], "dtype": "f32"}},
+        "program": [)" + program + "]}"),
+                                options);
+      return report.completion->by == TimedBy::Engine;
+    } catch (const InputError&) {
+      return false;
+    }
+  };
+  Bytes least(1024);
+  while (!runs(1, least))
+    least = least + Bytes(1024);
+  CHECK(runs(20, least));
+}
+
 TEST_CASE("protocols: a broadcast along a chain sends on one piece while the next arrives") {
   const auto broadcast = [](const std::string& figures) {
     OneOp one;

@@ -168,15 +168,13 @@ Instant last_shown(const Report& report, const Explanation& explanation) {
   return last;
 }
 
-/// Returns whether a value is held up to the last iteration of one of these loops. Then iterations
+/// Returns whether a value is held up to the last iteration of a loop that is cut. Then iterations
 /// hand its storage on, and more of them would hold it longer.
-bool is_handed_on(const Report& report, const Explanation& explanation,
-                  const std::vector<std::string>& loops) {
+bool is_handed_on(const Report& report, const Explanation& explanation, const CutLoops& cut) {
   const std::vector<WrittenLoop>& written = report.scenario->program.written_loops;
   return std::ranges::any_of(written, [&](const WrittenLoop& loop) {
     const IdRange& last = loop.last().ops;
-    return std::ranges::find(loops, loop.name) != loops.end() &&
-           std::ranges::any_of(explanation.lives, [&](const ValueLife& life) {
+    return cut.cuts(loop) && std::ranges::any_of(explanation.lives, [&](const ValueLife& life) {
              return life.to && life.to->index() >= last.begin && life.to->index() < last.end;
            });
   });
@@ -204,8 +202,8 @@ std::optional<Explained> explained_by_first(const Scenario& given, const std::st
     if (!report->completion)
       return std::nullopt;
     Explanation explanation = explain(*report, id);
-    const bool known = last_shown(*report, explanation) < known_until(*report, cut->loops) &&
-                       !is_handed_on(*report, explanation, cut->loops);
+    const bool known = last_shown(*report, explanation) < known_until(*report, *cut) &&
+                       !is_handed_on(*report, explanation, *cut);
     report->completion->makespan = whole.completion->makespan;  // lives end with the whole run
     if (known)
       return Explained{std::move(report), std::move(explanation)};

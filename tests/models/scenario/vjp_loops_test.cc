@@ -380,6 +380,31 @@ TEST_CASE("vjp: a loop has as many ops whatever its length") {
   CHECK(scenario.program.loops[1].upper == 1'000'000 - 5);
 }
 
+TEST_CASE("vjp: a loop whose carries have no values of its body has its ends written out too") {
+  const std::string body = R"("body": [{"id": "y", "op": "mul", "of": ["w", "w"]}]})";
+  for (const std::string carry :
+       {R"()", R"("carry": {"c": "w"}, "yield": {"c": "c"}, )",
+        R"("carry": {"swaps": "w", "q": "w"}, "yield": {"swaps": "q", "q": "swaps"}, )"}) {
+    CAPTURE(carry);
+    const auto read = [&](const std::string& trips) {
+      return read_scenario(
+          "f", looped(R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": )" + trips + ", " +
+                          carry + body + R"(, {"id": "r", "op": "mul", "of": ["w", "w"]}])",
+                      R"({"vjp": {"of": ["r"], "with_respect_to": ["w"]}})",
+                      R"(, "ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})"));
+    };
+    CHECK(read("8").program.loops.empty());
+    const Program program = read("20").program;
+    if (carry.find("swaps") != carry.npos) {  // iterations differ
+      CHECK(program.loops.empty());
+      continue;
+    }
+    REQUIRE(program.loops.size() == 1);
+    CHECK(program.loops[0].lower == 1);
+    CHECK(program.loops[0].upper == 16);
+  }
+}
+
 TEST_CASE("vjp: ops that go back through a loop are of the backward loop") {
   const Scenario scenario = read_scenario("f", looped(squares("9"), kKeepLoops));
   const Program written = unrolled(scenario.program, LongLoops::WrittenOut).program;

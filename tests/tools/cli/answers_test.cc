@@ -131,6 +131,25 @@ TEST_CASE("answers: carries that go round end as they do after all iterations") 
                         "l[2].m");
 }
 
+TEST_CASE("answers: a loop whose ends a gradient writes out is cut between them") {
+  const auto given = std::make_shared<const Scenario>(read_scenario("f", R"({
+    "orrery": 1,
+    "mesh": {"x": 2},
+    "check_types": false,
+    "cluster": {"devices": 2, "topology": "switch", "bandwidth": "50 GB/s", "latency": "1 us",
+                "memory_bandwidth": "1 TB/s", "flops": {"f32": "1 TFLOP/s"}},
+    "arrays": {"a": {"shape": [1], "dtype": "f32"}, "ct_r": {"shape": [1], "dtype": "f32"}},
+    "program": [
+      {"id": "l", "op": "fori_loop", "lower": 0, "upper": 1000000, "carry": {"h": "a"},
+       "body": [{"id": "s", "op": "psum", "of": "h", "axis_name": "x"},
+                {"id": "y", "op": "sin", "of": "s"}], "yield": {"h": "y"}},
+      {"id": "r", "op": "sin", "of": "a"}],
+    "transform": {"vjp": {"of": ["r"], "with_respect_to": ["a"]}}})"));
+  const Answers answers = answer(given, {{}, "l[3].y", false}, {});
+  REQUIRE(answers.explanation);
+  CHECK(answers.explained != answers.report);
+}
+
 TEST_CASE("answers: every iteration is in the report if that is asked for") {
   const Answers answers = answer(long_loop(), {{}, {}, true}, few_iterations());
   CHECK_FALSE(leaves_out_iterations(answers.report->scenario->program));
