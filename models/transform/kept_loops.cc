@@ -178,7 +178,8 @@ class GoingBack {
   bool alike_ = true;
 };
 
-/// Returns the same for the gradient that is asked for.
+/// Returns whether the iterations of each loop are alike (GoingBack::is_alike) in the gradient that
+/// is asked for.
 bool is_alike(const Program& program, const VjpRequest& request) {
   Diagnostics errors("");
   const std::vector<ValueId> of =
