@@ -52,16 +52,58 @@ std::vector<bool> needed_by(const Program& program, const std::vector<ValueId>& 
   return needed;
 }
 
-/// GoingBack follows which values get a cotangent, iteration by iteration.
+/// GoingBack follows which values get a cotangent, iteration by iteration. `wanted` has the values
+/// that depend in any iteration on what the gradient is asked for.
 class GoingBack {
  public:
-  GoingBack(const Program& program, const std::vector<bool>& wanted)
+  GoingBack(const Program& program, const VjpRequest& request)
       : program_(program),
-        wanted_(wanted),
+        wanted_(program.values.size(), false),
         body_(bodies_of_values(program)),
-        has_(program.values.size(), false) {
+        has_(program.values.size(), false),
+        carried_back_(program.values.size(), false) {
+    Diagnostics errors("");
+    wanted_ = dependents(
+        program, named_arguments(program, request.with_respect_to, Differentiated::Inexact, errors),
+        Differentiated::Inexact);
+    list_places();
+    for (const ValueId value : named_results(program, request.of, Differentiated::Inexact, errors))
+      has_[value.index()] = true;
+    go_back(0, places_.size());
+  }
+
+  /// Returns whether the iterations of each loop begin alike and save alike, and all but the last
+  /// one pass cotangents to the same carries. The last one goes back first, so it may have fewer.
+  bool is_alike() const {
+    const std::vector<Recurrence> repeating = recurrences(program_);
+    for (size_t l = 0; l < program_.loops.size(); ++l)
+      if (repeating[l].period != 1 || !saves_alike(l))
+        return false;
+    return carries_alike_;
+  }
+
+  /// Returns whether each carry that gets a cotangent is wanted in all iterations of its loop.
+  /// Requires is_alike().
+  bool is_wanted_alike() const {
+    return std::ranges::all_of(program_.loops, [&](const Loop& loop) {
+      return std::ranges::all_of(loop.carries, [&](const Carry& carry) {
+        return !carried_back_[carry.param.index()] ||
+               (wanted_[carry.initial.index()] && wanted_[carry.yielded.index()]);
+      });
+    });
+  }
+
+ private:
+  /// A Place has an op, or is the begin or the end of a loop. An end has the place of the begin.
+  struct Place {
+    std::optional<OpId> op;
+    size_t loop;
+    std::optional<size_t> begin;
+  };
+
+  void list_places() {
     std::vector<size_t> open;
-    for_each_part(program, ThreadId(0),
+    for_each_part(program_, ThreadId(0),
                   {[&](OpId op) {
                      places_.push_back({op, 0, {}});
                      return true;
@@ -77,26 +119,6 @@ class GoingBack {
                      return true;
                    }});
   }
-
-  /// Returns whether the iterations of each loop begin alike and save alike, and all but the last
-  /// one pass cotangents to the same carries. The last one goes back first, so it may have fewer.
-  bool is_alike(const std::vector<ValueId>& of) {
-    for (const ValueId value : of)
-      has_[value.index()] = true;
-    go_back(0, places_.size());
-    const std::vector<Recurrence> repeating = recurrences(program_);
-    for (size_t l = 0; l < program_.loops.size(); ++l)
-      alike_ = alike_ && repeating[l].period == 1 && saves_alike(l);
-    return alike_;
-  }
-
- private:
-  /// A Place has an op, or is the begin or the end of a loop. An end has the place of the begin.
-  struct Place {
-    std::optional<OpId> op;
-    size_t loop;
-    std::optional<size_t> begin;
-  };
 
   bool has_any(const std::vector<ValueId>& values, const std::vector<bool>& which) const {
     return std::ranges::any_of(values, [&](ValueId value) { return which[value.index()]; });
@@ -145,10 +167,13 @@ class GoingBack {
           give(loop.carries[c].yielded);
       go_back(begin, end);
       std::vector<bool> before;
-      for (const Carry& carry : loop.carries)
+      for (const Carry& carry : loop.carries) {
         before.push_back(has_[carry.param.index()]);
+        if (before.back())
+          carried_back_[carry.param.index()] = true;
+      }
       for (size_t c = 0; c < reached.size() && k + 1 < loop.upper - loop.lower; ++c)
-        alike_ = alike_ && (before[c] == reached[c] || (k == 0 && before[c]));
+        carries_alike_ = carries_alike_ && (before[c] == reached[c] || (k == 0 && before[c]));
       reached = std::move(before);
       forget(begin, end);
       for (const Carry& carry : loop.carries)
@@ -171,23 +196,13 @@ class GoingBack {
   }
 
   const Program& program_;
-  const std::vector<bool>& wanted_;
+  std::vector<bool> wanted_;                       // by value
   const std::vector<std::optional<size_t>> body_;  // by value
   std::vector<Place> places_;
-  std::vector<bool> has_;  // by value
-  bool alike_ = true;
+  std::vector<bool> has_;           // by value
+  std::vector<bool> carried_back_;  // by value: whether it is a param that had a cotangent
+  bool carries_alike_ = true;
 };
-
-/// Returns whether the iterations of each loop are alike (GoingBack::is_alike) in the gradient that
-/// is asked for.
-bool is_alike(const Program& program, const VjpRequest& request) {
-  Diagnostics errors("");
-  const std::vector<ValueId> of =
-      named_results(program, request.of, Differentiated::Inexact, errors);
-  const std::vector<ValueId> arguments =
-      named_arguments(program, request.with_respect_to, Differentiated::Inexact, errors);
-  return GoingBack(program, dependents(program, arguments, Differentiated::Inexact)).is_alike(of);
-}
 
 /// Returns how many ops all iterations have.
 Int128 ops_of(const Program& program) {
@@ -224,18 +239,20 @@ std::optional<Program> with_loops(const Program& program, Checks checks,
   if (request.keep_loops || request.recompute_all || request.prefetch > 0)
     return program;
   const bool writes_out = ops_of(program) <= std::min(kMostOps, request.most_ops);
-  if (!request.recompute.empty())
-    return writes_out && (std::ranges::all_of(program.loops,
-                                              [](const Loop& loop) {
-                                                return loop.upper - loop.lower <= kFewIterations;
-                                              }) ||
-                          !is_alike(program, request))
-               ? std::nullopt
-               : std::optional(program);
+  if (!request.recompute.empty()) {
+    const bool are_few = std::ranges::all_of(
+        program.loops, [](const Loop& loop) { return loop.upper - loop.lower <= kFewIterations; });
+    if (writes_out && (are_few || !GoingBack(program, request).is_alike()))
+      return std::nullopt;
+    return program;
+  }
   Program some = peeled(program, checks);
   if (static_cast<int64_t>(some.ops.size()) > kMostOps)
     return program;
-  return writes_out && !is_alike(some, request) ? std::nullopt : std::optional(std::move(some));
+  if (!writes_out)
+    return some;
+  const GoingBack back(some, request);
+  return back.is_alike() && back.is_wanted_alike() ? std::optional(std::move(some)) : std::nullopt;
 }
 
 }  // namespace orrery

@@ -326,6 +326,31 @@ TEST_CASE("vjp: loops whose iterations differ are written out") {
       multiplied(R"("k": "v")", R"("k": "n")", R"({"id": "n", "op": "sin", "of": "k"}, )")));
 }
 
+TEST_CASE("vjp: loops are written out if not all iterations lead to what the gradient is of") {
+  // An iteration makes the next "h" of "k".
+  const auto is_kept_for = [](const char* const arguments, const char* const k) {
+    const std::string program = fmt::format(
+        R"([{{"id": "l", "op": "fori_loop", "lower": 0, "upper": 20, )"
+        R"("carry": {{"h": "v", "k": "w"}}, "yield": {{"h": "n", "k": "{}"}}, )"
+        R"("body": [{{"id": "n", "op": "sin", "of": "k"}}, {{"id": "m", "op": "sin", "of": "h"}}]}}, )"
+        R"({{"id": "r", "op": "mul", "of": ["l.h", "l.k"]}}])",
+        k);
+    return !read_scenario(
+                "f",
+                looped(program,
+                       fmt::format(R"({{"vjp": {{"of": "r", "with_respect_to": {}}}}})", arguments),
+                       R"(, "v": {"shape": [4], "dtype": "f32", "spec": ["x"]}, )"
+                       R"("ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})"))
+                .program.loops.empty();
+  };
+  CHECK(is_kept_for(R"(["v", "w"])", "m"));
+  // "v" is in "h" and "k" by turns.
+  CHECK(!is_kept_for(R"("v")", "m"));
+  CHECK(!is_kept_for(R"("w")", "m"));
+  // "w" is in both after the first iteration, which is written out.
+  CHECK(is_kept_for(R"("w")", "n"));
+}
+
 TEST_CASE("vjp: a value of a single iteration that is read off the way keeps the loop a loop") {
   const std::string squared = squares("1000000");
   const Scenario scenario =
