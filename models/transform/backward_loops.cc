@@ -49,14 +49,17 @@ std::optional<size_t> yielding(const Loop& loop, ValueId value) {
   return std::nullopt;
 }
 
-/// Returns whether the backward pass has this param of each iteration: saved, or by carries from
-/// one that is saved. The result is false if it has it from `value`, by a ring of carries.
+/// Returns whether the backward pass can have this param of each iteration: it is saved, or carries
+/// pass it on to one that is saved. Each of these carries holds a value, so they must be fewer than
+/// the iterations, whose array they save. The result is false for a ring of carries that leads to
+/// `value`.
 bool has_param(const Loop& loop, const LoopNeeds& needs, ValueId param, ValueId value) {
-  while (param != value) {
+  int64_t held = 0;
+  for (size_t step = 0; step <= loop.carries.size() && param != value; ++step) {
     if (std::ranges::find(needs.saved, param) != needs.saved.end())
       return true;
     const std::optional<size_t> c = yielding(loop, param);
-    if (!c || !needs.next.contains(*c))
+    if (!c || (!needs.next.contains(*c) && ++held >= loop.upper - loop.lower))
       return false;
     param = loop.carries[*c].param;
   }
@@ -311,8 +314,7 @@ std::string BackwardPass::kept(ValueId value) {
     return residual(loop.carries[*c].initial);
   if (const std::optional<ValueId> same = twin(loop, value))
     return residual(*same);
-  // A value that a carry passes on is not saved if the carry's own param is there anyway. To follow
-  // carries whose params nothing reads would take more memory than it saves.
+  // A value that a carry passes on is not saved if the carry's own param can be there.
   const std::optional<size_t> c = yielding(loop, value);
   if (c && (needs.next.contains(*c) || has_param(loop, needs, loop.carries[*c].param, value))) {
     const std::vector<size_t>& next = level().next;

@@ -21,10 +21,12 @@ namespace orrery {
 
 namespace {
 
-/// So many of a loop's last iterations are written out. The arrays of the others are then smaller
-/// than what all iterations save, by these iterations. So there is room for what a loop has beside
-/// its arrays: slices of them, sums of gradients from its start on, and what it carries.
-constexpr int64_t kLast = 4;
+/// Returns how many of a loop's last iterations are written out. The arrays of the others are then
+/// smaller than what all iterations save, by these iterations. So there is room for what a loop has
+/// beside its arrays: slices of them, sums of gradients from its start on, and what it carries.
+int64_t last_of(const LoopBegin& loop) {
+  return std::max<int64_t>(4, static_cast<int64_t>(loop.carries.size()) + 1);
+}
 
 class Peeling {
  public:
@@ -81,6 +83,7 @@ class Peeling {
   void peel(LoopParts loop, int64_t first) {
     const int64_t lower = loop.begin.lower;
     const int64_t upper = loop.begin.upper;
+    const int64_t last = last_of(loop.begin);
     const size_t ops = loop.parts.size() + (loop.begin.index ? 1 : 0);
     added_.resize(added_.size() + ops);  // no written iteration has ops of a loop
     std::vector<std::string> carried;
@@ -88,12 +91,12 @@ class Peeling {
       carried.push_back(carry.initial);
     if (lower == upper || ops == 0) {
       builder_.empty_loop(loop.begin.name);
-    } else if (upper - lower < first + 2 * kLast) {
+    } else if (upper - lower < first + last + 4) {
       write(loop, lower, upper, carried);
     } else {
       write(loop, lower, lower + first, carried);
-      keep(loop, lower + first, upper - kLast, carried);
-      write(loop, upper - kLast, upper, carried);
+      keep(loop, lower + first, upper - last, carried);
+      write(loop, upper - last, upper, carried);
     }
     for (size_t c = 0; c < carried.size(); ++c)
       builder_.name_also(carried[c], loop.end.results[c], loop.begin.origin);

@@ -250,7 +250,9 @@ class RandomLoops {
     loop->trips = 1 + static_cast<int64_t>(random_.below(depth == 1 ? most_ : 4));
     around_.push_back(loop->id);
     std::vector<std::string> inside = readable;
-    const size_t carries = 1 + random_.below(3);
+    // Carries may pass values on to each other, so that some are read iterations later.
+    const bool passed_on = random_.below(6) == 0;
+    const size_t carries = (passed_on ? 2 : 1) + random_.below(3);
     for (size_t c = 0; c < carries; ++c) {
       loop->carries.push_back({unused("h"), any(readable), ""});
       inside.push_back(loop->carries.back().name);
@@ -277,7 +279,9 @@ class RandomLoops {
           TextOp{carried.yielded, "psum_start", {inside.back()}, R"(, "axis_name": "x")"});
     }
     for (size_t c = 0; c < carries; ++c)
-      loop->carries[c].yielded = c == 0 ? inside.back() : any(inside);
+      loop->carries[c].yielded = c == 0      ? inside.back()
+                                 : passed_on ? loop->carries[c - 1].name
+                                             : any(inside);
     items.emplace_back(loop);
     around_.pop_back();
     if (future) {
@@ -413,8 +417,7 @@ TEST_CASE("vjp: random loops have the gradients of their iterations written out"
 }
 
 constexpr int64_t kLargeRow = 262'144;  // 1 MiB, beside which scalars are small
-/// What the two start indices of a slice take that is taken again. A program without loops saves
-/// the slice.
+/// A slice may be taken again, with its two start indices, where a program without loops saves it.
 constexpr uint64_t kIndices = 2 * 256;
 
 TEST_CASE("vjp: the peak of random loops is at most that of their iterations written out") {
