@@ -49,6 +49,31 @@ TEST_CASE("vjp: a loop has its first iteration and the last four written out") {
       CHECK(names_in_loops(written)[op].op == "l[].y");
 }
 
+TEST_CASE("vjp: one more last iteration is written out than a loop has carries, at least four") {
+  // "h" is the product of "h" and the last of the carries, which pass it on to each other.
+  const auto upper = [](int carries) {
+    std::string carry;
+    std::string yield;
+    for (int c = 1; c < carries; ++c) {
+      carry += fmt::format(R"(, "k{}": "w")", c);
+      yield += fmt::format(R"(, "k{}": "{}")", c, c == 1 ? "h" : fmt::format("k{}", c - 1));
+    }
+    const std::string program = fmt::format(
+        R"([{{"id": "l", "op": "fori_loop", "lower": 0, "upper": 40, "carry": {{"h": "w"{}}}, )"
+        R"("yield": {{"h": "y"{}}}, "body": [{{"id": "y", "op": "mul", "of": ["h", "{}"]}}]}}])",
+        carry, yield, carries == 1 ? "h" : fmt::format("k{}", carries - 1));
+    return read_scenario("f",
+                         looped(program, R"({"vjp": {"of": "l.h", "with_respect_to": "w"}})",
+                                R"(, "ct_l.h": {"shape": [4], "dtype": "f32", "spec": ["x"]})"))
+        .program.loops[0]
+        .upper;
+  };
+  CHECK(upper(1) == 36);
+  CHECK(upper(3) == 36);
+  CHECK(upper(4) == 35);
+  CHECK(upper(6) == 33);
+}
+
 TEST_CASE("vjp: so many first iterations are written out as begin with other values") {
   // In the first two iterations "k" is not what an iteration made.
   const Scenario scenario =
@@ -99,6 +124,11 @@ TEST_CASE("vjp: carries that pass a value on have it saved once") {
                     "body": [{"id": "m", "op": "mul", "of": ["a", "b"]},
                              {"id": "n", "op": "mul", "of": ["m", "c"]}])") ==
       Names{"l.a", "l.bwd[].a.next", "l.bwd[].b.next", "l.m"});
+  // "b" is only passed on: no op reads it, nor what the iteration after has of "a".
+  CHECK(
+      saved_by(R"("carry": {"a": "w", "b": "w", "c": "w"}, "yield": {"a": "b", "b": "c", "c": "m"},
+                    "body": [{"id": "m", "op": "mul", "of": ["a", "c"]}])") ==
+      Names{"l.a", "l.bwd[].b.next"});
   // "p" and "q" change places, so each stands for the other one.
   CHECK(
       saved_by(R"("carry": {"b": "w", "q": "w", "p": "w"}, "yield": {"b": "n", "q": "p", "p": "q"},
