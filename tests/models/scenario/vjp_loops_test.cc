@@ -124,7 +124,7 @@ TEST_CASE("vjp: carries that pass a value on have it saved once") {
                     "body": [{"id": "m", "op": "mul", "of": ["a", "b"]},
                              {"id": "n", "op": "mul", "of": ["m", "c"]}])") ==
       Names{"l.a", "l.bwd[].a.next", "l.bwd[].b.next", "l.m"});
-  // "b" is only passed on: no op reads it, nor what the iteration after has of "a".
+  // "b" is only passed on.
   CHECK(
       saved_by(R"("carry": {"a": "w", "b": "w", "c": "w"}, "yield": {"a": "b", "b": "c", "c": "m"},
                     "body": [{"id": "m", "op": "mul", "of": ["a", "c"]}])") ==
