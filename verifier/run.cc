@@ -219,7 +219,7 @@ class Run {
     label(labels_of_reshards(program_));
     label(labels_of_connections(scenario_, report_.memory));
     if (leaves_out_ && tables_.agree)
-      label(labels_of_loops(*to_run_.given, *options_.iterations_budget, report_.completion));
+      label(labels_of_loops(*to_run_.given, *options_.most_ops_shown, report_.completion));
   }
 
   void check_statically() {
@@ -556,10 +556,15 @@ class Run {
   std::string undecided_values_;  // says why there are no values
 };
 
+/// First iterations are run beside the whole program if they have at most this many ops over all
+/// devices. They are then all written.
+constexpr uint64_t kFirstOps = 200'000;
+
 /// Adds the checks of the expectations that a run of first iterations decides.
 void decide(FirstIterations first, const RunOptions& options, DecidedByFirst& decided) {
   RunOptions without_gpus = options;
   without_gpus.gpus.reset();
+  without_gpus.most_ops_shown = kFirstOps;
   const Report report = run(std::move(first.scenario), without_gpus);
   if (!report.values)
     return;
@@ -577,8 +582,7 @@ DecidedByFirst decided_by_first_iterations(const ScenarioToRun& to_run, const Ru
   if (!to_run.looped || options.data == Data::Off)
     return decided;
   const Scenario& given = *to_run.given;
-  if (std::optional<FirstIterations> first =
-          first_iterations(given, *options.iterations_budget, options.limits))
+  if (std::optional<FirstIterations> first = first_iterations(given, kFirstOps, options.limits))
     decide(*std::move(first), options, decided);
   const auto on_values = static_cast<size_t>(std::ranges::count_if(
       given.expectations,
@@ -630,7 +634,7 @@ Report run(std::shared_ptr<const Scenario> given, const RunOptions& options) {
   if (options.gpus && options.gpus->fast_dot)
     loaded_cublaslt(options.gpus->cublaslt);
   given = with_thresholds(std::move(given), options);
-  const WantedIterations iterations = {options.iterations_budget, options.data == Data::On};
+  const WantedIterations iterations = {options.most_ops_shown, options.data == Data::On};
   ScenarioToRun to_run = with_iterations(std::move(given), options.limits, iterations);
   if (const TableOptions tables = table_options(to_run, options);
       tables.too_many_iterations.empty() && need_all_iterations(*to_run.written, tables))

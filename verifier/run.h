@@ -54,11 +54,10 @@ struct RunOptions {
   uint64_t proof_piece_budget = 16'000'000;
   /// The slack of ops is computed if the whole program has at most this many steps.
   uint64_t slack_budget = kStepsLookedAt;
-  /// Every iteration of a loop is part of the report's program if the ops over all devices are at
-  /// most this many. Otherwise iterations are left out (models/program/program.h), and slack is
-  /// not worked out. Without a budget every iteration is written, and a program beyond the limits
-  /// is refused.
-  std::optional<uint64_t> iterations_budget = 200'000;
+  /// The report shows every iteration of a loop, and slack, if the ops over all devices are at most
+  /// this many. Otherwise it leaves iterations out (models/program/program.h). If the number is
+  /// empty, it shows every iteration, and a program beyond the limits is refused.
+  std::optional<uint64_t> most_ops_shown = 200'000;
   /// Where iterations are left out and no expectation needs values, Data::Auto computes them if the
   /// ops over all devices, in all iterations, are at most this many.
   uint64_t values_budget = 500'000;

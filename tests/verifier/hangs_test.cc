@@ -485,9 +485,9 @@ TEST_CASE("absent members: the cause is that of the program with all iterations 
     const std::string text = random_loops(random);
     CAPTURE(text);
     RunOptions options = without_data();
-    options.iterations_budget = 0;
+    options.most_ops_shown = 0;
     const Report few = run(read_scenario("f", text), options);
-    options.iterations_budget.reset();
+    options.most_ops_shown.reset();
     const Check all = deadlock_check(run(read_scenario("f", text), options));
     const Check ours = deadlock_check(few);
     CHECK(ours.verdict == all.verdict);

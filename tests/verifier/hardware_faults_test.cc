@@ -99,12 +99,12 @@ TEST_CASE("jitter: each iteration of a long loop has an amount of its own") {
 "body": [{"id": "y", "op": "add", "of": ["h", "h"]}], "yield": {"h": "y"}}])";
   RunOptions options;
   options.data = Data::Off;
-  options.iterations_budget = 0;
+  options.most_ops_shown = 0;
   CHECK(leaves_out_iterations(test::run_parts(parts, options).report.scenario->program));
   parts.faults = R"([{"jitter": {"ops": "1 us"}}])";
   const Report few = test::run_parts(parts, options).report;
   CHECK(few.scenario->program.ops.size() < 10);
-  options.iterations_budget.reset();
+  options.most_ops_shown.reset();
   const Report report = test::run_parts(parts, options).report;
   CHECK(report.scenario->program.ops.size() == 200);
   CHECK(few.completion->makespan == report.completion->makespan);

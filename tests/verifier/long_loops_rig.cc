@@ -43,14 +43,14 @@ struct Said {
 };
 
 Said said_of(const std::string& text, const std::vector<Fault>& faults,
-             std::optional<uint64_t> iterations_budget) {
+             std::optional<uint64_t> most_ops_shown) {
   Scenario scenario = read_scenario("f", text);
   scenario.faults = faults;
   RunOptions options;
   options.data = Data::Off;
   options.proof_budget = 0;
   options.slack_budget = 0;
-  options.iterations_budget = iterations_budget;
+  options.most_ops_shown = most_ops_shown;
   const Report report = run(std::move(scenario), options);
   Said said{report.fingerprint, {}};
   for (const Check& check : report.checks)

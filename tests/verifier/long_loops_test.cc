@@ -72,7 +72,7 @@ TEST_CASE("long loops: the critical path has the iterations that are added up as
 TEST_CASE(
     "long loops: to show single runs, all are written, and too many are refused by their number") {
   RunOptions options;
-  options.iterations_budget.reset();
+  options.most_ops_shown.reset();
   const std::string text =
       scenario_text(kSwitch, R"("program": [)" +
                                  loop("l", 1'000'000, R"("h": "a")",
@@ -99,9 +99,9 @@ TEST_CASE(
                                  R"(, {"id": "more", "op": "add", "of": ["l", "a"]},
                                       {"id": "z", "op": "sub", "of": ["more", "a"]}],
                                      "expect": [{"close": ["l", "z"]}])");
-  const auto judged = [&](uint64_t iterations_budget, const Limits& limits) {
+  const auto judged = [&](uint64_t most_ops_shown, const Limits& limits) {
     RunOptions options;
-    options.iterations_budget = iterations_budget;
+    options.most_ops_shown = most_ops_shown;
     options.limits = limits;
     return run(read_scenario("f", text), options).checks.back();
   };
@@ -116,7 +116,7 @@ TEST_CASE(
   CHECK(judged(0, limits).message == all.message);
   // An array takes 16 KiB. The program with regions has 8 values, all iterations have 40 and more.
   RunOptions little;
-  little.iterations_budget = 0;
+  little.most_ops_shown = 0;
   little.data_budget = Bytes(300 << 10);
   CHECK(run(read_scenario("f", text), little).checks.back().message == all.message);
 }
@@ -128,7 +128,7 @@ TEST_CASE("long loops: where all are written, carries count as ops, which the er
           loop("l", 20, R"("h": "a")", R"({"id": "y", "op": "neg", "of": "h"})", R"("h": "y")") +
           "]");
   RunOptions options;
-  options.iterations_budget.reset();
+  options.most_ops_shown.reset();
   options.limits.ops = 30;
   try {
     (void)run(read_scenario("f", text), options);

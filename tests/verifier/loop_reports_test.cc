@@ -191,10 +191,10 @@ TEST_CASE("loop reports: a cut collective whose copies end late takes as long as
                {"id": "g", "op": "all_to_all", "split_axis": 0, "concat_axis": 0, "of": "a",
                 "axis_name": "x", "tiled": true, "algorithm": "direct", "channels": 2}],
       "yield": {"h": "h"}}]})";
-  const auto takes = [&](std::optional<uint64_t> iterations_budget) {
+  const auto takes = [&](std::optional<uint64_t> most_ops_shown) {
     RunOptions options;
     options.data = Data::Off;
-    options.iterations_budget = iterations_budget;
+    options.most_ops_shown = most_ops_shown;
     return run(read_scenario("f", text), options).completion.value().makespan;
   };
   CHECK(takes(10) == takes(std::nullopt));

@@ -143,9 +143,9 @@ TEST_CASE("named iterations: each of several literal values has a verdict of its
   CHECK(verdicts(literal("l[1].s", 3) + ", " + right) == Verdicts{Verdict::Fails, Verdict::Holds});
 }
 
-Report report_of(const std::string& program, uint64_t iterations_budget = 200'000) {
+Report report_of(const std::string& program, uint64_t most_ops_shown = 200'000) {
   RunOptions options;
-  options.iterations_budget = iterations_budget;
+  options.most_ops_shown = most_ops_shown;
   return run(read_scenario("f", scenario_text(kSwitch, program)), options);
 }
 

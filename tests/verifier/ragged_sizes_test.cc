@@ -113,7 +113,7 @@ TEST_CASE("ragged: in a loop each iteration has its own sizes; of one left out t
 
   // Where not all iterations are shown, they are written if they are within the limits.
   RunOptions folded;
-  folded.iterations_budget = 0;
+  folded.most_ops_shown = 0;
   CHECK(run_parts(loop(10, ""), folded).report.fingerprint ==
         run_parts(loop(10, "")).report.fingerprint);
   RunOptions few = folded;
@@ -152,7 +152,7 @@ TEST_CASE(
     return parts;
   };
   RunOptions folded;
-  folded.iterations_budget = 0;
+  folded.most_ops_shown = 0;
   CHECK(refusal(loop(R"("n": "n", "m": "m")", ""), folded) == "accepted");
   RunOptions few = folded;
   few.limits.ops = 150;

@@ -199,11 +199,11 @@ TEST_CASE("random loops: bodies have the values, and the verdicts on them, of al
     RunOptions options;
     options.data = Data::On;
     const uint64_t budget = device_ops_with_all_iterations(program) / 2;
-    options.iterations_budget = budget;
+    options.most_ops_shown = budget;
     const std::optional<FirstIterations> first =
         first_iterations(read_scenario("f", text), budget, options.limits);
     const Report few = run(read_scenario("f", text), options);
-    options.iterations_budget.reset();
+    options.most_ops_shown.reset();
     const Report all = run(read_scenario("f", text), options);
     if (!leaves_out_iterations(few.scenario->program))
       continue;

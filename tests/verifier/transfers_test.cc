@@ -393,10 +393,10 @@ TEST_CASE("transfers: the need is that of all iterations, also where some are le
                                     send("t", "a", {{0, 1}}, at("t")))},
                      {loop("m", receive("of_t", "", {{0, 1}}, at("t"))),
                       loop("n", receive("of_s", "", {{0, 1}}, at("s") + R"(, "stream": 1)"))}});
-  const auto judged = [&](int64_t most, uint64_t iterations_budget) {
+  const auto judged = [&](int64_t most, uint64_t most_ops_shown) {
     parts.expect = fmt::format(R"([{{"buffered_messages": {{"at_most": {}}}}}])", most);
     RunOptions options;
-    options.iterations_budget = iterations_budget;
+    options.most_ops_shown = most_ops_shown;
     return run_parts(parts, options).check("SENDS.BUFFERED");
   };
   for (const uint64_t budget : {uint64_t{1'000}, uint64_t{0}}) {

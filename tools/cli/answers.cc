@@ -21,8 +21,8 @@ namespace {
 
 /// Returns whether iterations of the program are left out of its report.
 bool has_too_many_iterations(const Program& program, const RunOptions& options) {
-  return options.iterations_budget &&
-         device_ops_with_all_iterations(program) > *options.iterations_budget;
+  return options.most_ops_shown &&
+         device_ops_with_all_iterations(program) > *options.most_ops_shown;
 }
 
 /// Returns whether all iterations are written: for the values of them all, and for questions about
@@ -191,7 +191,7 @@ struct Explained {
 /// if no such run is within the limits.
 std::optional<Explained> explained_by_first(const Scenario& given, const std::string& id,
                                             const Report& whole, RunOptions options) {
-  options.iterations_budget.reset();
+  options.most_ops_shown.reset();
   options.slack_budget = 0;
   constexpr uint64_t kFirstTry = 64;  // each later try has 4 times as many further iterations
   for (uint64_t further = 0;; further = further == 0 ? kFirstTry : 4 * further) {
@@ -218,7 +218,7 @@ RunOptions options_for(const Scenario& given, const Questions& questions, RunOpt
   if (needs_every_iteration(questions, options) ||
       (questions.explain && has_too_many_iterations(given.program, options) &&
        !cut_after(given, *questions.explain, 0, options.limits)))
-    options.iterations_budget.reset();
+    options.most_ops_shown.reset();
   return options;
 }
 
@@ -239,7 +239,7 @@ Answers answer(std::shared_ptr<const Scenario> given, const Questions& questions
       answers.explained = std::move(first->report);
       answers.explanation = std::move(first->explanation);
     } else {  // it needs all iterations
-      options.iterations_budget.reset();
+      options.most_ops_shown.reset();
       answers.report = std::make_shared<const Report>(run(given, options));
     }
   }

@@ -136,7 +136,7 @@ class PlanRun {
     options.seed = command_.seed;
     options.limits = command_.limits;
     options.data = Data::Off;
-    options.iterations_budget = kOpsOfPage;
+    options.most_ops_shown = kOpsOfPage;
     const Report run = orrery::run(plan_.scenario(report.points[*shown].values), options);
     return plan_html(plan_, report, &run);
   }

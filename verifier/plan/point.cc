@@ -185,7 +185,7 @@ PointFigures figures_of(std::shared_ptr<const Scenario> scenario, std::span<cons
   RunOptions only_figures = options;
   only_figures.data = Data::Off;
   only_figures.wanted = Wanted::Figures;
-  only_figures.iterations_budget = 0;  // loops are timed as regions
+  only_figures.most_ops_shown = 0;  // loops are timed as regions
   only_figures.times_if = [&](const MemoryProfile& memory) {
     figures.peak = memory.largest_peak();
     return times_if(figures);

@@ -47,9 +47,9 @@ std::vector<std::string> labels_of_connections(const Scenario& scenario,
 std::vector<std::string> labels_of_arrays(const Scenario& scenario);
 
 /// Returns labels of a run that leaves out iterations: the figures that it lacks, and the
-/// iterations that it added up. `given` has all loops as regions; `iterations_budget` is that of
+/// iterations that it added up. `given` has all loops as regions; `most_ops_shown` is that of
 /// the run (RunOptions).
-std::vector<std::string> labels_of_loops(const Scenario& given, uint64_t iterations_budget,
+std::vector<std::string> labels_of_loops(const Scenario& given, uint64_t most_ops_shown,
                                          const std::optional<Completion>& completion);
 
 /// Returns the rows of reshards. Requires the report's memory, and the rows of ops.

@@ -124,9 +124,9 @@ std::vector<std::string> labels_of_connections(const Scenario& scenario,
   return connection_labels(scenario.cluster, scenario.memory, kinds);
 }
 
-std::vector<std::string> labels_of_loops(const Scenario& given, uint64_t iterations_budget,
+std::vector<std::string> labels_of_loops(const Scenario& given, uint64_t most_ops_shown,
                                          const std::optional<Completion>& completion) {
-  std::vector<std::string> labels = {shown_label(given.program, iterations_budget)};
+  std::vector<std::string> labels = {shown_label(given.program, most_ops_shown)};
   if (completion)
     for (std::string& text : added_labels(given.program, completion->added))
       labels.push_back(std::move(text));

@@ -33,7 +33,7 @@ std::shared_ptr<const Scenario> long_loop() {
 /// Returns options with which a report of it leaves out iterations.
 RunOptions few_iterations() {
   RunOptions options;
-  options.iterations_budget = 100;
+  options.most_ops_shown = 100;
   return options;
 }
 
@@ -105,7 +105,7 @@ void check_explained_alike(const std::string& program, const std::string& id) {
     return explanation_text(*answers.explained, *answers.explanation, Style());
   };
   RunOptions few;
-  few.iterations_budget = 0;
+  few.most_ops_shown = 0;
   CHECK(text(few) == text(RunOptions()));
 }
 

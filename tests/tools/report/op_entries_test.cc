@@ -17,10 +17,10 @@
 namespace orrery {
 namespace {
 
-Report report_of(int64_t trips, const std::string& outputs, uint64_t iterations_budget,
+Report report_of(int64_t trips, const std::string& outputs, uint64_t most_ops_shown,
                  const std::string& op = "s") {
   RunOptions options;
-  options.iterations_budget = iterations_budget;
+  options.most_ops_shown = most_ops_shown;
   options.slack_budget = 0;
   return run(read_scenario("f", fmt::format(R"({{"orrery": 1, "check_types": false,
     "cluster": {{"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us",
@@ -56,9 +56,9 @@ TEST_CASE("entries: all iterations of an op are one, with those named, shown or 
 
 /// Returns the paragraph of the text report on the critical path of a loop with this body, which
 /// yields "y". Device 1 computes more slowly where it is said to be slow.
-std::string path_of(const std::string& body, bool slow, uint64_t iterations_budget) {
+std::string path_of(const std::string& body, bool slow, uint64_t most_ops_shown) {
   RunOptions options;
-  options.iterations_budget = iterations_budget;
+  options.most_ops_shown = most_ops_shown;
   const std::string text = report_text(
       run(read_scenario("f", fmt::format(R"({{"orrery": 1, "check_types": false,
     "cluster": {{"devices": 2, "topology": "ring", "bandwidth": "1 GB/s", "latency": "1 us",
