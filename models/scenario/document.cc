@@ -111,6 +111,9 @@ class Document::Builder {
     key_begin_ = static_cast<uint32_t>(begin);
     after_ = SyntaxAfter::Key;
     seen_ = consumed_;
+    if (control_ == ControlCharacters::Refused && has_control_character(name))
+      diagnostics_.add({document_.pointer(open_.back()), document_.lines_->at(key_begin_)},
+                       "expected a key of printable characters, got a control character");
     const auto [earlier, is_new] = keys_.back().emplace(name, key_begin_);
     duplicate_ = !is_new;
     if (duplicate_) {

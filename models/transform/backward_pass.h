@@ -156,7 +156,8 @@ class BackwardPass final : public BackwardOps {
   std::string again(ValueId value);
   void make_again(OpId op);
   void make_free_ops_again();
-  void make_free_ops_of_written_loops_again(const std::set<BufferId>& donated);
+  void make_free_ops_of_written_loops_again(const std::set<BufferId>& donated,
+                                            const std::set<ValueId>& arguments);
   bool is_free(const Op& op) const;
   std::set<BufferId> donated_storage() const;
   std::string zeros_by(decltype(add_zeros)* make, const ValueType& type);

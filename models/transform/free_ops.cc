@@ -69,12 +69,14 @@ void BackwardPass::make_free_ops_again() {
         }))
       recomputed_.insert(OpId(i));
   }
-  make_free_ops_of_written_loops_again(donated);
+  make_free_ops_of_written_loops_again(donated, arguments);
 }
 
 /// Does the same for iterations that are written out, where the operands are there anyway:
-/// arguments, and integer scalars from outside of loops.
-void BackwardPass::make_free_ops_of_written_loops_again(const std::set<BufferId>& donated) {
+/// arguments, and integer scalars from outside of loops. To save a result costs nothing here. So
+/// only scalars, slices and views are made again, which take less to make than they would hold.
+void BackwardPass::make_free_ops_of_written_loops_again(const std::set<BufferId>& donated,
+                                                        const std::set<ValueId>& arguments) {
   std::vector<bool> in_loop(program_.ops.size(), false);
   for (const WrittenLoop& loop : program_.written_loops)
     std::fill(in_loop.begin() + loop.written.front().ops.begin,
@@ -83,12 +85,25 @@ void BackwardPass::make_free_ops_of_written_loops_again(const std::set<BufferId>
     const ValueType& type = program_.value(operand).type;
     const std::optional<OpId> made = maker(operand);
     return !donated.contains(program_.value(operand).buffer) &&
-           (!made || recomputed_.contains(*made) ||
-            (!in_loop[made->index()] && type.shape.rank() == 0 && !is_inexact(type.dtype)));
+           (arguments.contains(operand) ||
+            (made &&
+             (recomputed_.contains(*made) ||
+              (!in_loop[made->index()] && type.shape.rank() == 0 && !is_inexact(type.dtype)))));
+  };
+  const auto is_small = [&](const Op& op) {
+    return std::ranges::all_of(op.results, [&](ValueId result) {
+      const Value& made = program_.value(result);
+      if (made.type.shape.rank() == 0)
+        return true;
+      if (op.operands.empty())
+        return false;
+      const Value& from = program_.value(op.operands.front());
+      return made.buffer == from.buffer || made.type.size() < from.type.size();
+    });
   };
   for (size_t i = 0; i < program_.ops.size(); ++i)
     if (const Op& op = program_.ops[i];
-        in_loop[i] && is_free(op) && std::ranges::all_of(op.operands, is_there))
+        in_loop[i] && is_free(op) && is_small(op) && std::ranges::all_of(op.operands, is_there))
       recomputed_.insert(OpId(i));
 }
 

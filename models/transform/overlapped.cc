@@ -92,8 +92,13 @@ class Overlapped {
     return blocks;
   }
 
+  static bool is_slice(const Block& block) {
+    const auto* const op = std::get_if<OpRequest>(&block.parts.front());
+    return op != nullptr && op->kind == OpKind::DynamicSlice;
+  }
+
   /// Moves ops to the end of the body that read the result of a collective, if only such ops read
-  /// theirs.
+  /// theirs. A slice that only they read comes with them, so that it is not held until then.
   void add_up_last() {
     std::map<std::string, size_t> makers;
     for (size_t i = 0; i < blocks_.size(); ++i)
@@ -114,6 +119,16 @@ class Overlapped {
       for_each_maker(i,
                      [&](size_t maker) { waits = waits || blocks_[maker].starts || last[maker]; });
       last[i] = last[i] && waits;
+    }
+    std::vector<size_t> readers(blocks_.size(), 0);
+    std::vector<size_t> last_readers(blocks_.size(), 0);
+    for (size_t i = blocks_.size(); i-- > 0;) {
+      last[i] =
+          last[i] || (is_slice(blocks_[i]) && readers[i] > 0 && readers[i] == last_readers[i]);
+      for_each_maker(i, [&](size_t maker) {
+        ++readers[maker];
+        last_readers[maker] += last[i] ? 1 : 0;
+      });
     }
     std::vector<Block> ordered;
     for (const bool at_end : {false, true})

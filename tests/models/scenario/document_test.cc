@@ -75,7 +75,7 @@ TEST_CASE("document: a number that ends the text") {
 
 TEST_CASE("document: pointers escape as RFC 6901 says, and stay on their line") {
   Diagnostics diagnostics("f");
-  const Document document(R"({"a/b~c\n": 1})", diagnostics);
+  const Document document(R"({"a/b~c\n": 1})", diagnostics, Limits(), ControlCharacters::Accepted);
   REQUIRE(diagnostics.empty());
   CHECK(document.root()->first()->origin().pointer == "/a~1b~0c\\u000a");
 }

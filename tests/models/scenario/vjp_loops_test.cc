@@ -165,6 +165,58 @@ TEST_CASE("vjp: a slice is made again if what it is of would be there anyway, or
   CHECK(!is_again("u", 8));
 }
 
+TEST_CASE("vjp: iterations that are written out take again no slice of a carry, and no update") {
+  // Each iteration multiplies by a row of the carry "c".
+  const auto is_again = [](const std::string& update, int trips) {
+    const std::string program = fmt::format(
+        R"([{{"id": "z", "op": "full", "shape": [], "dtype": "s32", "fill_value": 0}}, )"
+        R"({{"id": "l", "op": "fori_loop", "lower": 0, "upper": {}, "index": "i", )"
+        R"("carry": {{"h": "w", "c": "v"}}, "yield": {{"h": "y", "c": "u"}}, "body": [)"
+        R"({{"id": "s", "op": "dynamic_slice", "of": ["c", "i", "z"], "slice_sizes": [1, 2]}}, )"
+        R"({{"id": "r", "op": "reshape", "of": "s", "new_sizes": [2]}}, )"
+        R"({{"id": "y", "op": "mul", "of": ["h", "r"]}}, {}]}}])",
+        trips, update);
+    const std::string v = R"(, "v": {"shape": [80, 2], "dtype": "f32", "spec": ["x"]})";
+    const std::vector<std::string> ops =
+        all_ops(looped(program, R"({"vjp": {"of": "l.h", "with_respect_to": "w"}})",
+                       v + R"(, "ct_l.h": {"shape": [4], "dtype": "f32", "spec": ["x"]})"));
+    return std::ranges::any_of(ops, [](const std::string& op) {
+      // That of the first iteration is of "v", an argument.
+      return op.find(".re = ") != op.npos && op.find("l[0].") == op.npos &&
+             op.find(" = full()") == op.npos;
+    });
+  };
+  const std::string moved = R"({"id": "u", "op": "neg", "of": "c"})";
+  const std::string updated =
+      R"({"id": "o", "op": "reshape", "of": "w", "new_sizes": [1, 2]}, )"
+      R"({"id": "u", "op": "dynamic_update_slice", "of": ["c", "o", "i", "z"]})";
+  for (const int trips : {5, 20}) {  // written out whole, and the first and the last
+    CAPTURE(trips);
+    CHECK(!is_again(moved, trips));
+    CHECK(!is_again(updated, trips));
+  }
+}
+
+TEST_CASE("vjp: a slice to which a collective's result is added is taken when that is done") {
+  const std::vector<std::string> ops = backward_ops(
+      R"([{"id": "z", "op": "full", "shape": [], "dtype": "s32", "fill_value": 0}, )"
+      R"({"id": "l", "op": "fori_loop", "lower": 0, "upper": 20, "index": "i", )"
+      R"("carry": {"h": "w"}, "yield": {"h": "y"}, "body": [)"
+      R"({"id": "s", "op": "dynamic_slice", "of": ["v", "i", "z"], "slice_sizes": [1, 2]}, )"
+      R"({"id": "r", "op": "reshape", "of": "s", "new_sizes": [2]}, )"
+      R"({"id": "g", "op": "ppermute", "of": "r", "axis_name": "x", "perm": [[0, 1], [1, 0]]}, )"
+      R"({"id": "y", "op": "add", "of": ["h", "g"]}]}])",
+      R"({"vjp": {"of": "l", "with_respect_to": "v", "overlap": true, "keep_loops": true}})",
+      R"(, "v": {"shape": [40, 2], "dtype": "f32", "spec": ["x"]})");
+  const auto done = std::ranges::find_if(
+      ops, [](const std::string& op) { return op.starts_with("l.bwd[].g.bwd = done"); });
+  const auto slice = std::ranges::find_if(
+      ops, [](const std::string& op) { return op.starts_with("l.bwd[].s.bwd = dynamic_slice"); });
+  REQUIRE(done != ops.end());
+  REQUIRE(slice != ops.end());
+  CHECK(done < slice);
+}
+
 TEST_CASE("vjp: the gradient of a slice is added to the slice, in place") {
   const std::string program =
       R"([{"id": "z", "op": "full", "shape": [], "dtype": "s32", "fill_value": 0}, )"

@@ -34,6 +34,9 @@ TEST_CASE("bad input: text that is not JSON") {
        "are not UTF-8"},
       {"a control character", Small{.more = R"("name": "\u001b[2J")"}.text(),
        "bad.json:6:9: /name: expected printable characters, got a control character"},
+      {"a control character in a key", Small{.more = R"("na\u001bme": "n")"}.text(),
+       "bad.json:6:1: expected a key of printable characters, got a control character\n"
+       "bad.json:6:1: /na\\u001bme: unknown key \"na\\u001bme\"; did you mean \"name\"?"},
       {"a key twice", Small{.more = R"("name": "n", "name": "m")"}.text(),
        "bad.json:6:14: /name: duplicate key \"name\"; the first is at 6:1"},
   };
