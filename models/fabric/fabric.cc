@@ -159,13 +159,13 @@ bool Fabric::reach_each_other(std::span<const VertexId> vertices) const {
 
 std::string Fabric::vertex_text(VertexId id) const {
   if (is_device(id))
-    return fmt::format("device {}", id.index());
+    return "device " + std::to_string(id.index());
   return fmt::format("switch \"{}\"", switch_name(id));
 }
 
 std::string Fabric::link_text(LinkId id) const {
   const Link link = this->link(id);
-  return fmt::format("{} -> {}", vertex_text(link.from), vertex_text(link.to));
+  return vertex_text(link.from) + " -> " + vertex_text(link.to);
 }
 
 ListedTopology::ListedTopology(uint32_t devices, std::vector<std::string> switches,

@@ -150,6 +150,14 @@ uint64_t Tree::placed(VertexId first, VertexId device) const {
 
 bool Tree::append_route(VertexId from, VertexId to, std::optional<uint64_t> number,
                         Route& route) const {
+  const TreeLevel& lowest = levels_.front();
+  if (from.index() < counts_[0] && to.index() < counts_[0] && from != to && lowest.above == 1 &&
+      lowest.parallel == 1 && from.index() / lowest.below == to.index() / lowest.below) {
+    // Most messages go between two devices below one switch.
+    route.emplace_back(2 * from.index());
+    route.emplace_back(2 * to.index() + 1);
+    return true;
+  }
   Place at = place(from);
   const Place end = place(to);
   const uint64_t decides = number.value_or(to.index() - first_[end.level]);

@@ -323,9 +323,11 @@ Document::Document(std::string_view text, Diagnostics& diagnostics, const Limits
     diagnostics.add({"", lines_->at(nul)}, "expected text, got a byte of 0");
     return;
   }
-  // Most texts are small, and their records are then never moved.
+  // A value follows a comma or is the first of a list or an object. So records are never moved.
+  const auto values =
+      1 + std::ranges::count_if(text, [](char c) { return c == ',' || c == '[' || c == '{'; });
+  records_.reserve(static_cast<size_t>(std::min<int64_t>(values, limits.values)));
   constexpr size_t kFew = 128;
-  records_.reserve(kFew);
   strings_.reserve(kFew);
   Builder builder(*this, diagnostics, limits, control, what);
   const TrackingIterator begin(text.data(), builder.consumed());

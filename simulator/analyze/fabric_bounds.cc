@@ -20,6 +20,9 @@ using Send = ExchangedData::Send;
 
 constexpr int64_t kMostInt = std::numeric_limits<int64_t>::max();
 
+/// The searches of an exchange look at so many vertices and links, and then at no more sources.
+constexpr size_t kMostWork = size_t{1} << 16U;
+
 /// Returns the sends of a group that exchanges by tables. A unit is a row.
 std::vector<Send> sends_of(const RaggedGroup& tables) {
   std::vector<Send> sends;
@@ -283,6 +286,16 @@ class Farthest {
     return left > 0 && !next.empty() ? next.top() : last;
   }
 
+  /// Returns the least latency to each vertex; kMostInt if there is no way. Requires that the
+  /// search may look at all links.
+  std::vector<int64_t> all_from(VertexId vertex) {
+    std::vector<VertexId> all;
+    for (uint32_t v = 0; v < least_.size(); ++v)
+      all.emplace_back(v);
+    static_cast<void>(from(vertex, all));
+    return least_;
+  }
+
   /// Returns how many vertices and links all searches have looked at.
   size_t work() const { return work_; }
 
@@ -378,7 +391,6 @@ FabricBounds::Tightest FabricBounds::tightest(const ExchangedData& exchange,
   TightestCut tightest;
   for (const Division& division : (own ? own : all_)->divisions)
     tightest.consider(exchange, ranks, division);
-  std::vector<Division> found;
   if (links.links.size() <= kMostFlowLinks && links.bandwidth <= kMostInt) {
     const size_t work_of_flow = links.links.size() + fabric().vertices();
     const auto add = [&](FlowEnds ends) {
@@ -386,8 +398,8 @@ FabricBounds::Tightest FabricBounds::tightest(const ExchangedData& exchange,
       const size_t each = ends == FlowEnds::Pairs ? 2 : 1;  // both ways
       flow_work_left_ -=
           std::min(flow_work_left_, std::min(flows, ranks.size()) * each * work_of_flow);
-      for (Division& cut : flow_cuts(fabric(), links, ranks, ends, flows))
-        found.push_back(std::move(cut));
+      for (const Division& cut : proposed(links, ranks, ends, flows))
+        tightest.consider(exchange, ranks, cut);
     };
     if (exchange.form == Form::Gather || exchange.form == Form::AllToAll)
       add(FlowEnds::FromAll);
@@ -396,27 +408,52 @@ FabricBounds::Tightest FabricBounds::tightest(const ExchangedData& exchange,
     if (exchange.form == Form::Reduction || exchange.form == Form::Sends)
       add(FlowEnds::Pairs);
   }
-  for (const Division& division : found)
-    tightest.consider(exchange, ranks, division);
   return {latency(exchange, ranks, links), tightest.units(), tightest.bandwidth(),
           tightest.links(links)};
 }
 
-Duration FabricBounds::latency(const ExchangedData& exchange, std::span<const VertexId> ranks,
-                               const OpenLinks& links) const {
-  constexpr size_t kMostWork = size_t{1} << 16U;
+const std::vector<Division>& FabricBounds::proposed(const OpenLinks& links,
+                                                    std::span<const VertexId> ranks, FlowEnds ends,
+                                                    size_t flows) {
+  Proposed& last = proposed_[ends];
+  if (last.flows != flows || !std::ranges::equal(last.ranks, ranks))
+    last = {{ranks.begin(), ranks.end()}, flows, flow_cuts(fabric(), links, ranks, ends, flows)};
+  return last.divisions;
+}
+
+Duration FabricBounds::latency_of_sends(const ExchangedData& exchange,
+                                        std::span<const VertexId> ranks, const OpenLinks& links) {
   Farthest search(fabric(), links);
   Duration longest;
-  if (exchange.form == Form::Sends) {
-    for (size_t s = 0; s < exchange.sends.size() && search.work() < kMostWork;) {
-      const uint32_t from = exchange.sends[s].from;
-      std::vector<VertexId> targets;
-      for (; s < exchange.sends.size() && exchange.sends[s].from == from; ++s)
-        targets.push_back(ranks[exchange.sends[s].to]);
+  // Exchanges over the same links share the searches if each of them may look at all links.
+  const bool are_shared =
+      all_ && &links == &all_->open &&
+      exchange.sends.size() <= kMostWork / (links.links.size() + fabric().vertices());
+  for (size_t s = 0; s < exchange.sends.size() && search.work() < kMostWork;) {
+    const uint32_t from = exchange.sends[s].from;
+    std::vector<VertexId> targets;
+    for (; s < exchange.sends.size() && exchange.sends[s].from == from; ++s)
+      targets.push_back(ranks[exchange.sends[s].to]);
+    if (!are_shared) {
       longest = std::max(longest, search.from(ranks[from], targets).after);
+      continue;
     }
-    return longest;
+    const auto [reached, is_new] = reached_.try_emplace(ranks[from]);
+    if (is_new)
+      reached->second = search.all_from(ranks[from]);
+    for (const VertexId target : targets)
+      if (const int64_t after = reached->second[target.index()]; after != kMostInt)
+        longest = std::max(longest, Duration(after));
   }
+  return longest;
+}
+
+Duration FabricBounds::latency(const ExchangedData& exchange, std::span<const VertexId> ranks,
+                               const OpenLinks& links) {
+  if (exchange.form == Form::Sends)
+    return latency_of_sends(exchange, ranks, links);
+  Farthest search(fabric(), links);
+  Duration longest;
   // From the first rank, from the one that is farthest from it, and from others in order.
   VertexId from = ranks.front();
   for (size_t r = 0; r < 2 + ranks.size() && (r < 2 || search.work() < kMostWork); ++r) {

@@ -222,15 +222,28 @@ class FabricBounds {
   };
 
   const Fabric& fabric() const { return paths_.fabric(); }
+  /// The divisions that flows between some ranks proposed. They do not depend on the exchange.
+  struct Proposed {
+    std::vector<VertexId> ranks;
+    size_t flows = 0;
+    std::vector<Division> divisions;
+  };
+
   Links links_of(const std::optional<std::vector<LinkId>>& only) const;
   Tightest tightest(const ExchangedData& exchange, std::span<const VertexId> ranks);
+  const std::vector<Division>& proposed(const OpenLinks& links, std::span<const VertexId> ranks,
+                                        FlowEnds ends, size_t flows);
   Duration latency(const ExchangedData& exchange, std::span<const VertexId> ranks,
-                   const OpenLinks& links) const;
+                   const OpenLinks& links);
+  Duration latency_of_sends(const ExchangedData& exchange, std::span<const VertexId> ranks,
+                            const OpenLinks& links);
 
   Paths& paths_;
   size_t flow_work_left_ = kMostFlowWorkOfAll;
   std::optional<Links> all_;  // once a group needs all links
   std::map<Asked, Tightest> known_;
+  std::map<FlowEnds, Proposed> proposed_;             // the last of each
+  std::map<VertexId, std::vector<int64_t>> reached_;  // by all links: latencies from the vertex
   std::map<Sending, std::optional<BusiestLink>> busiest_;  // looked up only
   std::vector<Int128> loads_;  // bytes, per link: of the collective that is looked at, else 0
 };

@@ -348,7 +348,7 @@ const Path* Paths::find_by_rule(VertexId from, VertexId to, uint32_t channel) {
       return find_in_list(from, to, channel);
   }
   const Asked asked{from, to, fabric_.ways().hashed ? channel : 0};
-  Found& found = by_rule_[(from.index() ^ to.index()) % kMostByRule];
+  Found& found = by_rule_[(size_t{8} * from.index() ^ to.index()) % kMostByRule];
   if (found.asked != asked) {
     found.asked.reset();
     begin_path(found.path);

@@ -198,9 +198,9 @@ class Paths {
   size_t count_kept_;         // a power of two
   std::vector<Kept> kept_;    // from the first search on; count_kept_ or none
   std::vector<Found> found_;  // from the first source with several links on; at most kMostFound
-  /// The last routes by rule. The table is small, since looking into a larger one takes about as
-  /// long as the rule.
-  static constexpr size_t kMostByRule = 8;
+  /// The last routes by rule. Those of up to 8 vertices all have a place of their own. The table is
+  /// small, since looking into a larger one takes about as long as the rule.
+  static constexpr size_t kMostByRule = 64;
   std::array<Found, kMostByRule> by_rule_;
   Path next_;              // the last route that is kept in no table
   Found* long_ = nullptr;  // the last route, if it is too long to be kept
