@@ -240,9 +240,15 @@ struct VjpRequest;
 /// written out, which has all names.
 std::optional<Program> with_loops(const Program& program, Checks checks, const VjpRequest& request);
 
+/// These change how many iterations are written out.
+struct WrittenEnds {
+  int64_t more_first = 0;     // so many more first ones
+  bool has_few_last = false;  // four last ones, also where there are many carries
+};
+
 /// Returns the program with the first and the last iterations of its loops written out, and all of
 /// loops of few iterations. A loop that is in another one, or has one in it, stays as it is.
-Program peeled(const Program& program, Checks checks);
+Program peeled(const Program& program, Checks checks, const WrittenEnds& ends);
 
 /// Adds an error for the op that ended a pass.
 void report_refused(const InputError& error, Diagnostics& diagnostics);

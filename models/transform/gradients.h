@@ -62,10 +62,10 @@ struct VjpRequest {
 /// ...; an op that is computed again is named ID.re. The backward pass of a started collective is a
 /// sync collective. A loop goes back as a loop called ID.bwd. The forward loop saves the values
 /// that it needs in arrays of its iterations. The first and the last ones are written out, so that
-/// the peak is no higher than with all written out (docs/scenario.md). Some loops are
-/// written out whole: if `of` or `recompute` names a single iteration, or an op on the way to `of`
-/// reads a value of one; and if a loop in a loop is to be computed again, also by "all". Adds an
-/// error for an op on the way that has no backward rule; then the program is not transformed.
+/// the peak is no higher than with all written out, but for what docs/scenario.md names. Some loops
+/// are written out whole: if `of` or `recompute` names a single iteration, or an op on the way to
+/// `of` reads a value of one; and if a loop in a loop is to be computed again, also by "all". Adds
+/// an error for an op on the way that has no backward rule; then the program is not transformed.
 Program vjp(const Program& program, Checks checks, const VjpRequest& request,
             Diagnostics& diagnostics);
 

@@ -204,6 +204,33 @@ class GoingBack {
   bool carries_alike_ = true;
 };
 
+/// Returns the program with the ends of its loops written out, or nothing if all iterations are
+/// better written out. A program that has too many ops then is returned as it is.
+std::optional<Program> with_written_ends(const Program& program, Checks checks,
+                                         const VjpRequest& request, bool may_be_written_out) {
+  // A carry may lead to what the gradient is asked for from a later iteration on.
+  constexpr int64_t kMostMoreFirst = 4;
+  WrittenEnds ends;
+  while (true) {
+    Program some = peeled(program, checks, ends);
+    if (static_cast<int64_t>(some.ops.size()) > kMostOps) {
+      if (ends.has_few_last)
+        return ends.more_first == 0 ? std::optional(program) : std::nullopt;
+      ends.has_few_last = true;
+      continue;
+    }
+    if (!may_be_written_out)
+      return some;
+    const GoingBack back(some, request);
+    if (!back.is_alike())
+      return std::nullopt;
+    if (back.is_wanted_alike())
+      return some;
+    if (++ends.more_first > kMostMoreFirst)
+      return std::nullopt;
+  }
+}
+
 /// Returns how many ops all iterations have.
 Int128 ops_of(const Program& program) {
   Int128 ops = 0;
@@ -246,13 +273,7 @@ std::optional<Program> with_loops(const Program& program, Checks checks,
       return std::nullopt;
     return program;
   }
-  Program some = peeled(program, checks);
-  if (static_cast<int64_t>(some.ops.size()) > kMostOps)
-    return program;
-  if (!writes_out)
-    return some;
-  const GoingBack back(some, request);
-  return back.is_alike() && back.is_wanted_alike() ? std::optional(std::move(some)) : std::nullopt;
+  return with_written_ends(program, checks, request, writes_out);
 }
 
 }  // namespace orrery

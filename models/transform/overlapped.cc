@@ -94,7 +94,7 @@ class Overlapped {
 
   static bool is_slice(const Block& block) {
     const auto* const op = std::get_if<OpRequest>(&block.parts.front());
-    return op != nullptr && op->kind == OpKind::DynamicSlice;
+    return block.parts.size() == 1 && op != nullptr && op->kind == OpKind::DynamicSlice;
   }
 
   /// Moves ops to the end of the body that read the result of a collective, if only such ops read

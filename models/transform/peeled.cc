@@ -24,14 +24,20 @@ namespace {
 /// Returns how many of a loop's last iterations are written out. The arrays of the others are then
 /// smaller than what all iterations save, by these iterations. So there is room for what a loop has
 /// beside its arrays: slices of them, sums of gradients from its start on, and what it carries.
-int64_t last_of(const LoopBegin& loop) {
-  return std::max<int64_t>(4, static_cast<int64_t>(loop.carries.size()) + 1);
+int64_t last_of(const LoopBegin& loop, const WrittenEnds& ends) {
+  constexpr int64_t kFewLast = 4;
+  return ends.has_few_last ? kFewLast
+                           : std::max(kFewLast, static_cast<int64_t>(loop.carries.size()) + 1);
 }
+
+/// A loop is written out whole if fewer iterations than this are left.
+constexpr int64_t kLeastLeft = 4;
 
 class Peeling {
  public:
-  Peeling(const Program& program, Checks checks)
+  Peeling(const Program& program, Checks checks, const WrittenEnds& ends)
       : program_(program),
+        ends_(ends),
         diagnostics_(""),
         builder_(program.mesh, checks, diagnostics_),
         names_(program),
@@ -49,7 +55,7 @@ class Peeling {
         if (depth == 0 && loops_in(program_, l).size() == 1) {
           LoopParts body = take_loop(parts_, i);
           i += body.parts.size() + 1;
-          peel(std::move(body), std::max<int64_t>(1, repeating_[l].before));
+          peel(std::move(body), std::max<int64_t>(1, repeating_[l].before) + ends_.more_first);
           continue;
         }
         ++depth;
@@ -83,7 +89,7 @@ class Peeling {
   void peel(LoopParts loop, int64_t first) {
     const int64_t lower = loop.begin.lower;
     const int64_t upper = loop.begin.upper;
-    const int64_t last = last_of(loop.begin);
+    const int64_t last = last_of(loop.begin, ends_);
     const size_t ops = loop.parts.size() + (loop.begin.index ? 1 : 0);
     added_.resize(added_.size() + ops);  // no written iteration has ops of a loop
     std::vector<std::string> carried;
@@ -91,7 +97,7 @@ class Peeling {
       carried.push_back(carry.initial);
     if (lower == upper || ops == 0) {
       builder_.empty_loop(loop.begin.name);
-    } else if (upper - lower < first + last + 4) {
+    } else if (upper - lower < first + last + kLeastLeft) {
       write(loop, lower, upper, carried);
     } else {
       write(loop, lower, lower + first, carried);
@@ -202,6 +208,7 @@ class Peeling {
   }
 
   const Program& program_;
+  const WrittenEnds ends_;
   Diagnostics diagnostics_;
   ProgramBuilder builder_;
   UnusedNames names_;
@@ -214,8 +221,8 @@ class Peeling {
 
 }  // namespace
 
-Program peeled(const Program& program, Checks checks) {
-  return Peeling(program, checks).run();
+Program peeled(const Program& program, Checks checks, const WrittenEnds& ends) {
+  return Peeling(program, checks, ends).run();
 }
 
 }  // namespace orrery

@@ -23,6 +23,9 @@ constexpr int64_t kMostInt = std::numeric_limits<int64_t>::max();
 /// The searches of an exchange look at so many vertices and links, and then at no more sources.
 constexpr size_t kMostWork = size_t{1} << 16U;
 
+/// So many latencies are remembered: 8 MiB.
+constexpr size_t kMostReached = size_t{1} << 20U;
+
 /// Returns the sends of a group that exchanges by tables. A unit is a row.
 std::vector<Send> sends_of(const RaggedGroup& tables) {
   std::vector<Send> sends;
@@ -438,6 +441,8 @@ Duration FabricBounds::latency_of_sends(const ExchangedData& exchange,
       longest = std::max(longest, search.from(ranks[from], targets).after);
       continue;
     }
+    if (reached_.size() * fabric().vertices() > kMostReached)
+      reached_.clear();
     const auto [reached, is_new] = reached_.try_emplace(ranks[from]);
     if (is_new)
       reached->second = search.all_from(ranks[from]);

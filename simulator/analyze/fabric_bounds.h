@@ -175,6 +175,8 @@ class FabricBounds {
   /// of all exchanges look at up to kMostFlowWorkOfAll, which takes about 50 ms. For exchanges that
   /// are asked later, the rules alone propose cuts.
   static constexpr size_t kMostFlowWork = size_t{1} << 14U;
+  /// Flows whose divisions are known count too, so that the bounds of an exchange do not depend on
+  /// which ranks the one before it had.
   static constexpr size_t kMostFlowWorkOfAll = 16 * kMostFlowWork;
 
   /// Cuts are looked for in at most so many different exchanges and groups.
@@ -221,14 +223,15 @@ class FabricBounds {
     std::vector<Division> divisions;
   };
 
-  const Fabric& fabric() const { return paths_.fabric(); }
-  /// The divisions that flows between some ranks proposed. They do not depend on the exchange.
+  /// The divisions that flows between some ranks proposed. They do not depend on the exchange, and
+  /// the links that the group may use follow from the ranks.
   struct Proposed {
     std::vector<VertexId> ranks;
     size_t flows = 0;
     std::vector<Division> divisions;
   };
 
+  const Fabric& fabric() const { return paths_.fabric(); }
   Links links_of(const std::optional<std::vector<LinkId>>& only) const;
   Tightest tightest(const ExchangedData& exchange, std::span<const VertexId> ranks);
   const std::vector<Division>& proposed(const OpenLinks& links, std::span<const VertexId> ranks,

@@ -418,7 +418,7 @@ TEST_CASE("vjp: random loops have the gradients of their iterations written out"
 
 constexpr int64_t kLargeRow = 262'144;  // 1 MiB, beside which scalars are small
 /// A slice may be taken again, with its two start indices, where a program without loops saves it.
-constexpr uint64_t kIndices = 2 * 256;
+constexpr int64_t kIndices = 2 * 256;
 
 TEST_CASE("vjp: the peak of random loops is at most that of their iterations written out") {
   size_t kept = 0;
@@ -440,7 +440,8 @@ TEST_CASE("vjp: the peak of random loops is at most that of their iterations wri
       return run(scenario, options).memory.largest_peak();
     };
     std::vector<std::string> arguments;  // one, two or all three
-    for (const auto& [argument, mask] : {std::pair("a", 1), std::pair("b", 2), std::pair("w", 4)})
+    for (const auto& [argument, mask] :
+         {std::pair("a", 1U), std::pair("b", 2U), std::pair("w", 4U)})
       if (((1 + seed / 4 % 7) & mask) != 0)
         arguments.emplace_back(argument);
     CAPTURE(arguments);

@@ -74,6 +74,34 @@ TEST_CASE("vjp: one more last iteration is written out than a loop has carries, 
   CHECK(upper(6) == 33);
 }
 
+TEST_CASE("vjp: four last iterations are written out if more would be over 8,192 ops") {
+  // An iteration has an op for each carry.
+  const auto upper = [](int carries) {
+    std::string carry;
+    std::string yield;
+    std::string ops;
+    for (int c = 0; c < carries; ++c) {
+      const char* const comma = c == 0 ? "" : ", ";
+      carry += fmt::format(R"({}"c{}": "w")", comma, c);
+      yield += fmt::format(R"({}"c{}": "o{}")", comma, c, c);
+      ops += fmt::format(R"({}{{"id": "o{}", "op": "sin", "of": "c{}"}})", comma, c,
+                         (c + 1) % carries);
+    }
+    const std::string program =
+        fmt::format(R"([{{"id": "l", "op": "fori_loop", "lower": 0, "upper": 200, )"
+                    R"("carry": {{{}}}, "yield": {{{}}}, "body": [{}]}}, )"
+                    R"({{"id": "r", "op": "add", "of": ["l.c0", "l.c1"]}}])",
+                    carry, yield, ops);
+    return read_scenario("f", looped(program, R"({"vjp": {"of": "r", "with_respect_to": "w"}})",
+                                     R"(, "ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})"))
+        .program.loops[0]
+        .upper;
+  };
+  // One first iteration, a loop and carries + 1 last ones: 89 * 91 + 1 and 90 * 92 + 1 ops.
+  CHECK(upper(89) == 200 - 90);
+  CHECK(upper(90) == 200 - 4);
+}
+
 TEST_CASE("vjp: so many first iterations are written out as begin with other values") {
   // In the first two iterations "k" is not what an iteration made.
   const Scenario scenario =
@@ -431,6 +459,23 @@ TEST_CASE("vjp: loops are written out if not all iterations lead to what the gra
   CHECK(!is_kept_for(R"("w")", "m"));
   // "w" is in both after the first iteration, which is written out.
   CHECK(is_kept_for(R"("w")", "n"));
+}
+
+TEST_CASE("vjp: first iterations are written out until all carries lead to what it is of") {
+  // "k" leads to "w" after the first iteration, and "h" after the second one.
+  const Program program =
+      read_scenario("f", looped(R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 20, )"
+                                R"("carry": {"h": "v", "k": "v", "j": "w"}, )"
+                                R"("yield": {"h": "n", "k": "m", "j": "o"}, "body": [)"
+                                R"({"id": "n", "op": "mul", "of": ["h", "k"]}, )"
+                                R"({"id": "m", "op": "mul", "of": ["k", "j"]}, )"
+                                R"({"id": "o", "op": "sin", "of": "j"}]}])",
+                                R"({"vjp": {"of": ["l.h"], "with_respect_to": ["w"]}})",
+                                R"(, "v": {"shape": [4], "dtype": "f32", "spec": ["x"]}, )"
+                                R"("ct_l.h": {"shape": [4], "dtype": "f32", "spec": ["x"]})"))
+          .program;
+  REQUIRE(!program.loops.empty());
+  CHECK(program.loops[0].lower == 2);
 }
 
 TEST_CASE("vjp: a value of a single iteration that is read off the way keeps the loop a loop") {
