@@ -574,8 +574,8 @@ void decide(FirstIterations first, const RunOptions& options, DecidedByFirst& de
     decided.insert_or_assign(first.decided[i], report.checks[begin + i]);
 }
 
-/// Judges the expectations on values of first iterations by a run of these alone. They may take
-/// more than the budget if that leaves no expectation for which all iterations must be run, and
+/// Judges the expectations on values of first iterations by a run of these alone. They may have
+/// more than kFirstOps ops if that leaves no expectation for which all iterations must be run, and
 /// takes at most half of the time.
 DecidedByFirst decided_by_first_iterations(const ScenarioToRun& to_run, const RunOptions& options) {
   DecidedByFirst decided;

@@ -73,8 +73,8 @@ void BackwardPass::make_free_ops_again() {
 }
 
 /// Does the same for iterations that are written out, where the operands are there anyway:
-/// arguments, and integer scalars from outside of loops. To save a result costs nothing here. So
-/// only scalars, slices and views are made again, which take less to make than they would hold.
+/// arguments, and integer scalars from outside of loops. A result is saved without a copy here. So
+/// only what is small is made again: scalars, slices and views.
 void BackwardPass::make_free_ops_of_written_loops_again(const std::set<BufferId>& donated,
                                                         const std::set<ValueId>& arguments) {
   std::vector<bool> in_loop(program_.ops.size(), false);

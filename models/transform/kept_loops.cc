@@ -52,8 +52,8 @@ std::vector<bool> needed_by(const Program& program, const std::vector<ValueId>& 
   return needed;
 }
 
-/// GoingBack follows which values get a cotangent, iteration by iteration. `wanted` has the values
-/// that depend in any iteration on what the gradient is asked for.
+/// GoingBack follows which values get a cotangent, iteration by iteration. A value is wanted if it
+/// depends, in any iteration, on an argument whose gradient is asked for.
 class GoingBack {
  public:
   GoingBack(const Program& program, const VjpRequest& request)
@@ -205,10 +205,10 @@ class GoingBack {
 };
 
 /// Returns the program with the ends of its loops written out, or nothing if all iterations are
-/// better written out. A program that has too many ops then is returned as it is.
+/// better written out. If it would have too many ops so, it is returned as it is.
 std::optional<Program> with_written_ends(const Program& program, Checks checks,
                                          const VjpRequest& request, bool may_be_written_out) {
-  // A carry may lead to what the gradient is asked for from a later iteration on.
+  // Some carries depend on the arguments only from a later iteration on.
   constexpr int64_t kMostMoreFirst = 4;
   WrittenEnds ends;
   while (true) {

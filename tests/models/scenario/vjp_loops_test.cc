@@ -436,7 +436,7 @@ TEST_CASE("vjp: loops whose iterations differ are written out") {
       multiplied(R"("k": "v")", R"("k": "n")", R"({"id": "n", "op": "sin", "of": "k"}, )")));
 }
 
-TEST_CASE("vjp: loops are written out if not all iterations lead to what the gradient is of") {
+TEST_CASE("vjp: loops are written out if only some iterations depend on the arguments") {
   // An iteration makes the next "h" of "k".
   const auto is_kept_for = [](const char* const arguments, const char* const k) {
     const std::string program = fmt::format(
@@ -461,8 +461,8 @@ TEST_CASE("vjp: loops are written out if not all iterations lead to what the gra
   CHECK(is_kept_for(R"("w")", "n"));
 }
 
-TEST_CASE("vjp: first iterations are written out until all carries lead to what it is of") {
-  // "k" leads to "w" after the first iteration, and "h" after the second one.
+TEST_CASE("vjp: first iterations are written out until all carries depend on the arguments") {
+  // "k" depends on "w" after the first iteration, and "h" after the second one.
   const Program program =
       read_scenario("f", looped(R"([{"id": "l", "op": "fori_loop", "lower": 0, "upper": 20, )"
                                 R"("carry": {"h": "v", "k": "v", "j": "w"}, )"
