@@ -263,14 +263,13 @@ std::optional<ProgramBuilder::Taken> ProgramBuilder::taken_in_loops(
   const auto in = in_iterations("", defined->first);
   if (in && in->found != defined)
     return Taken{defined->first, in->found->second.origin};
-  for (std::optional<size_t> l = defined->second.loop; l; l = program_.loops[*l].around) {
-    // The names with an index of this loop. A number follows the bracket.
-    const std::string bracket = program_.loops[*l].name + "[";
-    const auto past = defined_.lower_bound(bracket + ":");
-    for (auto other = defined_.lower_bound(bracket + "-"); other != past; ++other)
-      if (const auto means = in_iterations("", other->first); means && means->found == defined)
-        return Taken{other->first, other->second.origin};
-  }
+  if (defined->first.find('[') == std::string::npos)
+    return std::nullopt;
+  std::vector<Definitions::const_iterator>& alike = alike_[in_any_iteration(defined->first)];
+  for (const Definitions::const_iterator other : alike)
+    if (const auto means = in_iterations("", other->first); means && means->found == defined)
+      return Taken{other->first, other->second.origin};
+  alike.push_back(defined);
   return std::nullopt;
 }
 

@@ -56,6 +56,7 @@ class RankOrders {
       order_of_.push_back(c % onward % orders_.size());
   }
 
+  bool are_by_rank() const { return orders_.empty(); }
   ORRERY_ALWAYS_INLINE uint32_t place_of(Node rank, Channel channel) const {
     return orders_.empty() ? rank.index() : order(channel).places[rank.index()];
   }
@@ -198,14 +199,16 @@ class RingSchedule final : public Schedule {
 
   int64_t largest_message() const override { return last_ == 0 ? 0 : pieces_[0][1].count; }
 
-  /// Calls run(), which walks a row; the three calls are identical. Nearly all rows are of two
-  /// kinds. In the branch of each kind the compiler knows the kind, and removes the code that such
-  /// steps do not need: 140 instructions a message instead of 243 with g++ 12, 124 instead of 164
-  /// with clang 14 (1,024 ranks, callgrind, 2026-11-22).
+  /// Calls run(), which walks a row of a channel; the three calls are identical. Nearly all rows are
+  /// of two kinds, of channels that go on from rank to rank. In the branch of each kind the compiler
+  /// knows the kind, and removes the code that such steps do not need: 140 instructions a message
+  /// instead of 243 with g++ 12, 124 instead of 164 with clang 14 (1,024 ranks, callgrind,
+  /// 2026-11-22).
   template <class Run>
-  ORRERY_ALWAYS_INLINE auto in_row(uint32_t row, Run&& run) const {
+  ORRERY_ALWAYS_INLINE auto in_row(Channel channel, uint32_t row, Run&& run) const {
     const uint32_t freed = row - extent_.slots + 1;  // the step whose slot the row's sends take
-    if (row > 0 && row < last_ && row >= extent_.slots && freed != row) {
+    if (orders_.are_by_rank() && !goes_back(channel) && row > 0 && row < last_ &&
+        row >= extent_.slots && freed != row) {
       // These conditions are those of step(), for the row and for the row before.
       if (row < reducing_ && row + 1 < reducing_ && freed + 1 < reducing_ && freed < last_)
         return run();  // rrs

@@ -394,7 +394,8 @@ FabricBounds::Tightest FabricBounds::tightest(const ExchangedData& exchange,
   TightestCut tightest;
   for (const Division& division : (own ? own : all_)->divisions)
     tightest.consider(exchange, ranks, division);
-  if (links.links.size() <= kMostFlowLinks && links.bandwidth <= kMostInt) {
+  if (!has_one_way(fabric().topology()) && links.links.size() <= kMostFlowLinks &&
+      links.bandwidth <= kMostInt) {
     const size_t work_of_flow = links.links.size() + fabric().vertices();
     const auto add = [&](FlowEnds ends) {
       const size_t flows = std::min(kMostFlowWork, flow_work_left_) / work_of_flow;

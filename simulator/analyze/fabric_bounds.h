@@ -61,11 +61,15 @@ namespace orrery {
 // Rules propose whole divisions of the fabric into blocks:
 //  - each device by itself, and blocks of consecutive devices: nodes, 2, 4, 8, ... nodes, and the
 //    subtrees of a tree; of other fabrics, blocks of 2, 4, 8, ... devices;
+//  - for each level of a tree with one way between any two devices, its subtrees;
 //  - for each dimension of a torus, its two halves, and its lines and planes.
 // A switch joins a block if most of what leads into it comes from there. Each round of this gives a
 // division of its own: leaves, say, then the spines of a pod.
 //
-// A maximum flow proposes the least cut between ranks. It is only asked for in small fabrics.
+// A maximum flow proposes the least cut between ranks. It is only asked for in small fabrics, and
+// not in a tree with one way between any two devices. There, whatever crosses a cut crosses one of
+// its links. So one of these is at least as tight as all of them together, and each leads to a
+// subtree.
 
 /// A Division has disjoint blocks of vertices. Bandwidths are in the fabric's parts.
 struct Division {
@@ -99,6 +103,9 @@ struct OpenLinks {
   std::vector<uint32_t> first;  // per vertex: where its links begin; and the end
   Int128 bandwidth = 0;         // of all links together
 };
+
+/// Returns whether this is a tree with one way between any two devices.
+bool has_one_way(const Topology& topology);
 
 /// Returns the divisions that the fabric's rules propose. Requires that all links together have a
 /// bandwidth of 63 bits.

@@ -131,6 +131,8 @@ class Divider {
       add([&](uint32_t device) { return device / size; });
     if (const auto* torus = dynamic_cast<const Torus*>(&topology))
       add_planes(*torus);
+    if (has_one_way(topology))
+      add_subtrees(dynamic_cast<const Tree&>(topology));
     return std::move(divisions_);
   }
 
@@ -151,6 +153,20 @@ class Divider {
           !join_switches(fabric_, links_, Votes::OfBlocks, block))
         return;
       divisions_.push_back(measured(fabric_, links_, block, count));
+    }
+  }
+
+  /// Adds the subtrees below each level's vertices, of which each has one above it.
+  void add_subtrees(const Tree& tree) {
+    for (size_t top = 0; top < tree.levels().size(); ++top) {
+      Blocks block(fabric_.vertices(), kNone);
+      uint32_t vertex = 0;
+      for (size_t level = 0; level <= top; ++level) {
+        const uint32_t in_each = tree.vertices_of(level) / tree.vertices_of(top);
+        for (uint32_t i = 0; i < tree.vertices_of(level); ++i)
+          block[vertex++] = i / in_each;
+      }
+      divisions_.push_back(measured(fabric_, links_, std::move(block), tree.vertices_of(top)));
     }
   }
 
@@ -426,6 +442,11 @@ OpenLinks::OpenLinks(const Fabric& fabric, const std::optional<std::vector<LinkI
     bandwidth += open.link.bandwidth.count();
   }
   std::partial_sum(first.begin(), first.end(), first.begin());
+}
+
+bool has_one_way(const Topology& topology) {
+  const auto* const tree = dynamic_cast<const Tree*>(&topology);
+  return tree != nullptr && tree->ways() == 1;
 }
 
 std::vector<Division> divisions(const Fabric& fabric, const OpenLinks& links) {

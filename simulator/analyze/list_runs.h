@@ -48,7 +48,10 @@ class ListRuns {
   }
 
   Instant at(ListId list, Moment moment) const {
-    return instant_of(run_at(list, moment.position).span, lists_, list, moment);
+    const OpSpan* const own =
+        completion_.spans.find(tape(list).run_at(moment.position), lists_[list].device_index);
+    return instant_of(own != nullptr ? *own : run_at(list, moment.position).span, lists_, list,
+                      moment);
   }
 
   /// Returns the cause that was met last. If several causes are met at one instant, this is the

@@ -130,16 +130,20 @@ class Backwards {
   void undo(ListId list, Moment moment) {
     const Tape& tape = runs_.tape(list);
     const Instant latest_at = latest(list, moment);
+    const Instant at = runs_.at(list, moment);
     if (ends_op(tape, moment))
-      add_slack(tape[moment.position].op, latest_at - runs_.at(list, moment));
+      add_slack(tape[moment.position].op, latest_at - at);
     if (moment.kind == MomentKind::Ended)
       return undo_end({list, moment.position}, latest_at);
-    const std::optional<Moment> last = runs_.last_met(list, moment);
+    std::optional<Instant> last;  // of its causes
+    for_each_cause(tape, moment, [&](Moment cause) {
+      last = std::max(last, std::optional(runs_.at(list, cause)));
+      return true;
+    });
     if (!last)
       return;
-    const Duration took = runs_.at(list, moment) - runs_.at(list, *last);
     for_each_cause(tape, moment, [&](Moment cause) {
-      limit(latest(list, cause), earlier(latest_at, took));
+      limit(latest(list, cause), earlier(latest_at, at - *last));
       return true;
     });
     if (moment.kind == MomentKind::Entered)

@@ -162,9 +162,9 @@ class SlicedOver final : public SlicedSchedule, public FusedStepOf<Whole> {
 
   /// Does the same as in_row() of `whole`, if it has one. All channels of `whole` are equally long.
   template <class Run>
-  requires requires(const Whole& whole, Run&& run) { whole.in_row(0U, run); }
-  ORRERY_ALWAYS_INLINE auto in_row(uint32_t row, Run&& run) const {
-    return whole_.in_row(row % whole_.steps(Node(0), Channel(0)), run);
+  requires requires(const Whole& whole, Run&& run) { whole.in_row(Channel(), 0U, run); }
+  ORRERY_ALWAYS_INLINE auto in_row(Channel channel, uint32_t row, Run&& run) const {
+    return whole_.in_row(channel, row % whole_.steps(Node(0), Channel(0)), run);
   }
 
  private:

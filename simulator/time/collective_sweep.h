@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <boost/container/small_vector.hpp>
@@ -80,7 +82,8 @@ class CollectiveSweep {
   /// too much.
   static Int128 least_bytes(const Extent& extent) {
     return Int128{extent.nodes} * Int128{extent.channels} *
-           Int128{sizeof(Way) + kProgressBytes + rows(extent) * sizeof(StepTimes)};
+               Int128{sizeof(Way) + kProgressBytes + rows(extent) * sizeof(StepTimes)} +
+           Int128{extent.nodes} * Int128{kKeepsSteps ? sizeof(NodeStep) : 0};
   }
 
   /// Stops early if a link's capacity is exceeded. Returns whether all steps ran.
@@ -113,6 +116,14 @@ class CollectiveSweep {
   Digest digest() const { return tally_.digest; }
 
  private:
+  /// Rings compute a step as fast as they would read it. The steps of other schedules take a
+  /// virtual call each, so those of a row are kept for all passes over it.
+  static constexpr bool kKeepsSteps = std::is_same_v<S, Schedule>;
+  struct NodeStep {
+    Node node;
+    Step step;
+  };
+
   /// A Cost says how long a payload of `count` elements takes on a channel. A message without
   /// elements takes only the overhead.
   struct Cost {
@@ -178,6 +189,7 @@ class CollectiveSweep {
       bool again = false;
       bool learnt = false;
       for (uint32_t c = 0; c < extent_.channels; ++c) {
+        begin_row(Channel(c), row);
         if (learn_first)
           learnt |= learn_row(Channel(c), row);
         PassResults results = run_row(*this, schedule_, times_.data(), Channel(c), row);
@@ -188,8 +200,10 @@ class CollectiveSweep {
         tally_.add(results.tally);
         again |= results.same_row;
       }
-      for (uint32_t c = 0; again && c < extent_.channels; ++c)
+      for (uint32_t c = 0; again && c < extent_.channels; ++c) {
+        begin_row(Channel(c), row);
         run_row(*this, schedule_, times_.data(), Channel(c), row);
+      }
       learn_first = learnt;
       if (capacity_ != nullptr)
         check_row(row);
@@ -200,15 +214,15 @@ class CollectiveSweep {
 
   bool holds() const { return capacity_ == nullptr || capacity_->holds(); }
 
-  // This and learn_row() are flattened so that step() is inlined: otherwise an all-to-all in turns
-  // over 1,024 ranks runs 28% more instructions (g++ 12, callgrind, 2026-11-22).
-  [[gnu::flatten]] void check_row(uint32_t row) const {
-    for (uint32_t c = 0; c < extent_.channels; ++c)
-      for_each_in_row(schedule_, Channel(c), row, [&](StepRef ref) {
-        const Step step = schedule_.step(ref);
+  // This and learn_row() are flattened so that the steps of rings are inlined.
+  [[gnu::flatten]] void check_row(uint32_t row) {
+    for (uint32_t c = 0; c < extent_.channels; ++c) {
+      begin_row(Channel(c), row);
+      for_each_in_row(schedule_, Channel(c), row, [&](StepRef ref, const Step& step) {
         if (step.to)
           check_capacity(ref, step);
       });
+    }
   }
 
   /// Adds the message of a send half that has run. It takes the links after the sender's overhead.
@@ -234,8 +248,8 @@ class CollectiveSweep {
     const auto run = [&]() ORRERY_ALWAYS_INLINE {
       return sweep.run_nodes(schedule, times, channel, row);
     };
-    if constexpr (requires { schedule.in_row(row, run); })
-      return schedule.in_row(row, run);
+    if constexpr (requires { schedule.in_row(channel, row, run); })
+      return schedule.in_row(channel, row, run);
     else
       return run();
   }
@@ -243,11 +257,11 @@ class CollectiveSweep {
   ORRERY_ALWAYS_INLINE PassResults run_nodes(const S& schedule, StepTimes* times, Channel channel,
                                              uint32_t row) const {
     Pass pass = pass_over(schedule, times, channel);
-    for_each_in_row(schedule, channel, row, [&](StepRef ref) ORRERY_ALWAYS_INLINE {
-      const Step step = schedule.step(ref);
-      receive(ref, step, pass);
-      send(ref, step, pass);
-    });
+    for_each_in_row(schedule, channel, row,
+                    [&](StepRef ref, const Step& step) ORRERY_ALWAYS_INLINE {
+                      receive(ref, step, pass);
+                      send(ref, step, pass);
+                    });
     return pass.results;
   }
 
@@ -256,16 +270,16 @@ class CollectiveSweep {
     // `other` differs from the first node's size. Later rows are likely to have it elsewhere.
     std::optional<int64_t> first;
     std::optional<int64_t> other;
-    for_each_in_row(schedule_, channel, row, [&](StepRef ref) {
-      const int64_t count = schedule_.step(ref).count();
+    for_each_in_row(schedule_, channel, row, [&](StepRef /*ref*/, const Step& step) {
+      const int64_t count = step.count();
       if (!first)
         first = count;
       else if (count != *first)
         other = count;
     });
     bool learnt = false;
-    for_each_in_row(schedule_, channel, row, [&](StepRef ref) {
-      learnt |= learn(ref, schedule_.step(ref).count() == first ? other : first);
+    for_each_in_row(schedule_, channel, row, [&](StepRef ref, const Step& step) {
+      learnt |= learn(ref, step, step.count() == first ? other : first);
     });
     return learnt;
   }
@@ -273,12 +287,15 @@ class CollectiveSweep {
   void log_row(uint32_t row) {
     // A send half may have waited for the receive half of another node in this row.
     for (const Half half : {Half::Receive, Half::Send})
-      for (uint32_t c = 0; c < extent_.channels; ++c)
-        for_each_in_row(schedule_, Channel(c), row, [&](StepRef ref) { log_half({ref, half}); });
+      for (uint32_t c = 0; c < extent_.channels; ++c) {
+        begin_row(Channel(c), row);
+        for_each_in_row(schedule_, Channel(c), row, [&](StepRef ref, const Step& step) {
+          log_half({ref, half}, step);
+        });
+      }
   }
 
-  void log_half(HalfRef ref) {
-    const Step step = schedule_.step(ref.step);
+  void log_half(HalfRef ref, const Step& step) {
     Pass unused = pass_over(schedule_, times_.data(), ref.step.channel);
     const Instant begin = begins(ref.step, ref.half, step, unused).at;
     const StepTimes& times = times_[index_of(ref.step)];
@@ -287,12 +304,28 @@ class CollectiveSweep {
     log_->add({id_, ref.step, ref.half, begin, end, sends ? times.arrived : end});
   }
 
+  /// Must come before each sequence of passes over a channel's row.
+  void begin_row(Channel channel, uint32_t row) {
+    if (!kKeepsSteps || kept_of_ == std::pair(channel, row))
+      return;
+    kept_of_ = {channel, row};
+    kept_.clear();
+    for (uint32_t n = 0; n < extent_.nodes; ++n)
+      if (row < schedule_.steps(Node(n), channel))
+        kept_.push_back({Node(n), schedule_.step({Node(n), channel, row})});
+  }
+
   template <class Visit>
   ORRERY_ALWAYS_INLINE void for_each_in_row(const S& schedule, Channel channel, uint32_t row,
                                             Visit&& visit) const {
-    for (uint32_t n = 0; n < extent_.nodes; ++n)
-      if (row < schedule.steps(Node(n), channel))
-        visit(StepRef{Node(n), channel, row});
+    if constexpr (kKeepsSteps) {
+      for (const NodeStep& kept : kept_)
+        visit(StepRef{kept.node, channel, row}, kept.step);
+    } else {
+      for (uint32_t n = 0; n < extent_.nodes; ++n)
+        if (const StepRef ref{Node(n), channel, row}; row < schedule.steps(Node(n), channel))
+          visit(ref, schedule.step(ref));
+    }
   }
 
   bool run_in_any_order() {
@@ -309,7 +342,7 @@ class CollectiveSweep {
   };
 
   void run_half(HalfRef half, const Step& step) {
-    learn(half.step);
+    learn(half.step, step);
     Pass pass = pass_over(schedule_, times_.data(), half.step.channel);
     if (half.half == Half::Receive)
       receive(half.step, step, pass);
@@ -319,7 +352,7 @@ class CollectiveSweep {
     if (capacity_ != nullptr && half.half == Half::Send && step.to)
       check_capacity(half.step, step);
     if (log_ != nullptr)
-      log_half(half);
+      log_half(half, step);
     tally_.add(pass.results.tally);
   }
 
@@ -378,8 +411,7 @@ class CollectiveSweep {
 
   /// Stores the cost of the step in its channel, and that of size `other` in the second entry.
   /// Returns whether anything was new.
-  bool learn(StepRef ref, std::optional<int64_t> other = std::nullopt) {
-    const Step step = schedule_.step(ref);
+  bool learn(StepRef ref, const Step& step, std::optional<int64_t> other = std::nullopt) {
     Way& way = ways_[channel_of(ref)];
     bool learnt = false;
     if (step.to && way.to != *step.to) {
@@ -452,6 +484,8 @@ class CollectiveSweep {
   /// The links on the way of a channel's last message that capacity_ looks at.
   std::vector<boost::container::small_vector<LinkId, 4>> shared_links_;
   std::vector<StepTimes> times_;
+  std::vector<NodeStep> kept_;  // the steps of a row of a channel
+  std::optional<std::pair<Channel, uint32_t>> kept_of_;
   Tally tally_;
 };
 

@@ -72,11 +72,8 @@ void OpSpans::skip(ListId list, const SkippedPeriods& periods) {
   skipped_[list.index()].push_back(periods);
 }
 
-const OpSpan* OpSpans::find(OpRun run, size_t device) const {
-  const OfOp& own = of_ops_[run.op.index()];
-  if (!own.in_loop)
-    return &spans_[own.begin + run.iteration * own.devices + device];
-  const std::vector<TimedRun>& timed = loops_[*own.in_loop].timed[device];
+const OpSpan* OpSpans::find_in_loop(OpRun run, size_t device) const {
+  const std::vector<TimedRun>& timed = loops_[*of_ops_[run.op.index()].in_loop].timed[device];
   const auto at = std::ranges::lower_bound(timed, run.iteration, {}, &TimedRun::iteration);
   return at != timed.end() && at->iteration == run.iteration ? &at->span : nullptr;
 }

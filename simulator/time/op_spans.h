@@ -124,6 +124,12 @@ class OpSpans {
 
   /// Returns whether each run has a span, also one that was skipped.
   bool has_all() const { return has_all_; }
+  /// Returns the span of a run that was timed; null if it was skipped, or is not kept.
+  const OpSpan* find(OpRun run, size_t device) const {
+    const OfOp& own = of_ops_[run.op.index()];
+    return own.in_loop ? find_in_loop(run, device)
+                       : &spans_[own.begin + run.iteration * own.devices + device];
+  }
   /// Returns the span of the run at this position of a list. Requires has_all(), or that the run is
   /// kept.
   RunSpan at(const Tape& tape, ListId list, size_t device, uint64_t position) const;
@@ -157,7 +163,7 @@ class OpSpans {
   size_t end(size_t op) const {
     return op + 1 < of_ops_.size() ? of_ops_[op + 1].begin : spans_.size();
   }
-  const OpSpan* find(OpRun run, size_t device) const;
+  const OpSpan* find_in_loop(OpRun run, size_t device) const;
   void forget_all_but_kept();
 
   std::vector<OfOp> of_ops_;

@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "models/base/compiler.h"
+
 namespace orrery {
 namespace {
 
@@ -20,7 +22,7 @@ constexpr uint64_t in_each_byte(uint64_t byte) {
 /// Sets the top bit of each byte of the word that JSON must escape or that may not be UTF-8:
 /// control characters, quotes, backslashes, everything above '~'. (A subtraction sets it for bytes
 /// below the subtrahend, also above bytes that are already found.)
-uint64_t not_plain(uint64_t word) {
+ORRERY_ALWAYS_INLINE uint64_t not_plain(uint64_t word) {
   const uint64_t other = word | (word + in_each_byte(0x80 - 0x7f)) | (word - in_each_byte(' ')) |
                          ((word ^ in_each_byte('"')) - in_each_byte(1)) |
                          ((word ^ in_each_byte('\\')) - in_each_byte(1));
@@ -37,8 +39,8 @@ bool is_plain(std::string_view text) {
     other |= not_plain(word);
   }
   uint64_t rest = in_each_byte(' ');
-  for (; at < text.size(); ++at)
-    rest = rest << 8U | static_cast<unsigned char>(text[at]);
+  if (at < text.size())
+    std::memcpy(&rest, text.data() + at, text.size() - at);
   return (other | not_plain(rest)) == 0;
 }
 
@@ -46,14 +48,20 @@ std::string dumped(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-void append_quoted(std::string& out, std::string_view text) {
+/// Appends the text in quotes, and then `after`. All is appended at once: each append checks the
+/// capacity.
+void append_quoted(std::string& out, std::string_view text, std::string_view after = "") {
   if (!is_plain(text)) {
-    out += dumped(text);
+    out.append(dumped(text)).append(after);
     return;
   }
-  out += '"';
-  out += text;
-  out += '"';
+  const size_t at = out.size();
+  out.resize(at + 1 + text.size() + 1 + after.size());
+  char* to = out.data() + at;
+  *to++ = '"';
+  to = std::ranges::copy(text, to).out;
+  *to++ = '"';
+  std::ranges::copy(after, to);
 }
 
 template <class Integer>
@@ -73,11 +81,8 @@ std::string json_quoted(std::string_view text) {
 
 JsonWriter& JsonWriter::key(std::string_view name) {
   item();
-  append_quoted(out_, name);
-  out_ += ':';
-  if (open_.back().lines)
-    out_ += ' ';
-  else
+  append_quoted(out_, name, open_.back().lines ? ": " : ":");
+  if (!open_.back().lines)
     gaps_.push_back({out_.size(), false});
   return *this;
 }
@@ -143,18 +148,18 @@ void JsonWriter::item() {
     if (depth > 1 && !open_[depth - 2].lines)
       split(depth - 1);
     open.at = out_.size();
-    out_ += open.bracket;
     gaps_.clear();
-  } else {
-    out_ += ',';
   }
+  const char before = open.items == 0 ? open.bracket : ',';
   ++open.items;
   if (open.bracket == '{' && open.items > kMostMembersInLine && !open.lines)
     split(depth);
-  if (open.lines)
-    new_line(depth);
-  else
+  if (open.lines) {
+    new_line(depth, {&before, 1});
+  } else {
+    out_ += before;
     gaps_.push_back({out_.size(), true});
+  }
 }
 
 /// Puts each item so far of the array or object at this depth on a line of its own.
@@ -176,9 +181,10 @@ void JsonWriter::split(size_t depth) {
   out_.append(in_line, copied);
 }
 
-void JsonWriter::new_line(size_t depth) {
-  out_ += '\n';
-  out_.append(2 * depth, ' ');
+void JsonWriter::new_line(size_t depth, std::string_view before) {
+  const size_t at = out_.size();
+  out_.resize(at + before.size() + 1 + 2 * depth, ' ');
+  *std::ranges::copy(before, out_.data() + at).out = '\n';
 }
 
 }  // namespace orrery

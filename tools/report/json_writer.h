@@ -72,7 +72,7 @@ class JsonWriter {
   void element();  // before a value
   void item();     // before an element or a key
   void split(size_t depth);
-  void new_line(size_t depth);
+  void new_line(size_t depth, std::string_view before = "");
   void integer(int64_t number);
   void natural(uint64_t number);
 

@@ -75,31 +75,27 @@ TEST_CASE("vjp: one more last iteration is written out than a loop has carries, 
 }
 
 TEST_CASE("vjp: four last iterations are written out if more would be over 8,192 ops") {
-  // An iteration has an op for each carry.
-  const auto upper = [](int carries) {
-    std::string carry;
-    std::string yield;
-    std::string ops;
-    for (int c = 0; c < carries; ++c) {
-      const char* const comma = c == 0 ? "" : ", ";
-      carry += fmt::format(R"({}"c{}": "w")", comma, c);
-      yield += fmt::format(R"({}"c{}": "o{}")", comma, c, c);
-      ops += fmt::format(R"({}{{"id": "o{}", "op": "sin", "of": "c{}"}})", comma, c,
-                         (c + 1) % carries);
-    }
+  // Each of four carries is made of the next one. A chain of ops that nothing reads fills the body.
+  const auto upper = [](int ops) {
+    std::string body =
+        R"({"id": "p", "op": "sin", "of": "b"}, {"id": "q", "op": "sin", "of": "c"}, )"
+        R"({"id": "r", "op": "sin", "of": "d"}, {"id": "o4", "op": "sin", "of": "a"})";
+    for (int o = 5; o <= ops; ++o)
+      body += fmt::format(R"(, {{"id": "o{}", "op": "sin", "of": "o{}"}})", o, o - 1);
     const std::string program =
         fmt::format(R"([{{"id": "l", "op": "fori_loop", "lower": 0, "upper": 200, )"
-                    R"("carry": {{{}}}, "yield": {{{}}}, "body": [{}]}}, )"
-                    R"({{"id": "r", "op": "add", "of": ["l.c0", "l.c1"]}}])",
-                    carry, yield, ops);
-    return read_scenario("f", looped(program, R"({"vjp": {"of": "r", "with_respect_to": "w"}})",
-                                     R"(, "ct_r": {"shape": [4], "dtype": "f32", "spec": ["x"]})"))
+                    R"("carry": {{"a": "w", "b": "w", "c": "w", "d": "w"}}, )"
+                    R"("yield": {{"a": "p", "b": "q", "c": "r", "d": "o4"}}, "body": [{}]}}])",
+                    body);
+    return read_scenario("f",
+                         looped(program, R"({"vjp": {"of": "l.a", "with_respect_to": "w"}})",
+                                R"(, "ct_l.a": {"shape": [4], "dtype": "f32", "spec": ["x"]})"))
         .program.loops[0]
         .upper;
   };
-  // One first iteration, a loop and carries + 1 last ones: 89 * 91 + 1 and 90 * 92 + 1 ops.
-  CHECK(upper(89) == 200 - 90);
-  CHECK(upper(90) == 200 - 4);
+  // The first iteration, those of the loop as one, and one more last one than carries: 7 in all.
+  CHECK(upper(8192 / 7) == 200 - 5);
+  CHECK(upper(8192 / 7 + 1) == 200 - 4);
 }
 
 TEST_CASE("vjp: so many first iterations are written out as begin with other values") {

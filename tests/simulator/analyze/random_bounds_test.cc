@@ -198,7 +198,8 @@ class Sets {
     const int64_t n = fabric_.devices();
     const int64_t k = std::count(inside.begin(), inside.begin() + n, true);
     if (k > 0 && k < n)
-      tightest = std::max(tightest, transfer_time(unit_ * units_(k, n), BytesPerSecond(bandwidth)));
+      tightest = std::max(tightest, transfer_time(unit_ * units_(k, n), BytesPerSecond(bandwidth),
+                                                  fabric_.rate_parts()));
   }
   void add_all() {
     const uint32_t vertices = fabric_.vertices();
@@ -260,6 +261,48 @@ TEST_CASE("bounds: in lists of links, flows and devices find the tightest set of
     check(ExchangedData::Form::Gather, true, others, FlowEnds::FromAll);
     check(ExchangedData::Form::ScatteredReduction, false, others, FlowEnds::ToAll);
     check(ExchangedData::Form::Reduction, true, one, FlowEnds::Pairs);
+  }
+}
+
+TEST_CASE("bounds: in trees with one way between devices, no set is tighter than one link") {
+  Random random(37);
+  for (uint64_t i = 0; i < tries(300); ++i) {
+    CAPTURE(i);
+    std::vector<TreeLevel> levels;
+    for (uint64_t more = 1 + random.below(3); more > 0; --more)
+      levels.push_back({static_cast<uint32_t>(random.between(levels.empty() ? 1 : 2, 3)), 1, 1,
+                        any_figures(random)});
+    const auto tree = std::make_shared<const Tree>(levels);
+    if (tree->devices() < 2 || tree->devices() + tree->switches() > 13)
+      continue;
+    const auto divided = [&](const Fabric& whole) {  // by faults
+      std::vector<Link> links = whole.links();
+      for (Link& link : links)
+        link.bandwidth = link.bandwidth * random.between(1, 3);
+      return whole.with_links(std::move(links), 3);
+    };
+    const Fabric fabric = random.below(2) == 0 ? Fabric(tree) : divided(Fabric(tree));
+    std::vector<VertexId> ranks;
+    for (uint32_t d = 0; d < fabric.devices(); ++d)
+      ranks.emplace_back(d);
+    const Bytes unit(random.between(1, 1000) * 1000);
+    Paths paths(fabric);
+    FabricBounds bounds(paths);
+    const auto check = [&](ExchangedData::Form form, bool enter, Sets::Units units) {
+      Sets all(fabric, unit, enter, units);
+      all.add_all();
+      CHECK(bounds.of({form, unit}, ranks)->cut >= all.tightest);
+    };
+    const auto inside = [](int64_t k, int64_t /*n*/) { return k; };
+    const auto others = [](int64_t k, int64_t n) { return n - k; };
+    const auto pairs = [](int64_t k, int64_t n) { return k * (n - k); };
+    const auto one = [](int64_t /*k*/, int64_t /*n*/) { return int64_t{1}; };
+    check(ExchangedData::Form::Gather, true, others);
+    check(ExchangedData::Form::Gather, false, inside);
+    check(ExchangedData::Form::ScatteredReduction, false, others);
+    check(ExchangedData::Form::AllToAll, true, pairs);
+    check(ExchangedData::Form::AllToAll, false, pairs);
+    check(ExchangedData::Form::Reduction, true, one);
   }
 }
 
