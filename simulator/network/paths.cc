@@ -208,7 +208,7 @@ void Paths::begin_path(Path& path) {
 
 void Paths::append(LinkId id) {
   const LinkFigures link = fabric_.figures(id);
-  path_->links.push_back(id);
+  path_->links.emplace_back(id);
   path_->bottleneck =
       path_->bottleneck ? std::min(*path_->bottleneck, link.bandwidth) : link.bandwidth;
   path_->latency += link.latency;
@@ -268,7 +268,7 @@ bool Paths::route(const Asked& asked) {
     const std::optional<LinkId> only = graph_->only_in(to);
     if (!only)
       break;
-    ahead_.push_back(*only);
+    ahead_.emplace_back(*only);
     to = graph_->from[only->index()];
   }
   const RouteSearch::Around around{static_cast<uint32_t>(path_->links.size()),

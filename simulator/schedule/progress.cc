@@ -197,6 +197,11 @@ void Progress::examine_first_steps(Node node, std::vector<HalfRef>& ready) {
 }
 
 void Progress::examine(const HalfRef& half, const Step& step, std::vector<HalfRef>& ready) {
+  // A channel is examined once its order and its entry are met. So it mostly waits for a message.
+  if (told_ && half.half == Half::Receive && step.from && !step.after && !arrived_.at(half.step)) {
+    cursors_[cursor_of(half.step.node, half.step.channel)].awaits_message = true;
+    return;
+  }
   const bool all_met =
       for_each_cause(schedule_, extent_, half.step, half.half, step, [&](const Cause& cause) {
         if (met(half, cause))

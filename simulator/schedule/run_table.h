@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -25,38 +25,38 @@ class RunTable {
     UnderWay& own = of_[run.collective.index()];
     if (own.over < own.slots.size()) {  // mostly it is the first
       const uint32_t first = own.slots[own.over];
-      if (slots_[first].run.iteration == run.iteration)
+      if (slots_[first]->run.iteration == run.iteration)
         return first;
     }
     const auto at = find(run);
-    if (at != own.slots.end() && slots_[*at].run.iteration == run.iteration)
+    if (at != own.slots.end() && slots_[*at]->run.iteration == run.iteration)
       return *at;
     if (free_.empty()) {
       free_.push_back(static_cast<uint32_t>(slots_.size()));
-      slots_.emplace_back();
+      slots_.push_back(std::make_unique<Slot>());
     }
     const uint32_t slot = free_.back();
     free_.pop_back();
-    slots_[slot].run = run;
-    slots_[slot].is_used = true;
+    slots_[slot]->run = run;
+    slots_[slot]->is_used = true;
     own.slots.insert(at, slot);
     return slot;
   }
 
   /// The reference is valid until the slot is erased.
-  T& operator[](uint32_t slot) { return slots_[slot].value; }
-  const T& operator[](uint32_t slot) const { return slots_[slot].value; }
-  const CollectiveRun& run(uint32_t slot) const { return slots_[slot].run; }
+  T& operator[](uint32_t slot) { return slots_[slot]->value; }
+  const T& operator[](uint32_t slot) const { return slots_[slot]->value; }
+  const CollectiveRun& run(uint32_t slot) const { return slots_[slot]->run; }
 
   void erase(uint32_t slot) {
-    UnderWay& own = of_[slots_[slot].run.collective.index()];
-    const auto at = find(slots_[slot].run);
+    UnderWay& own = of_[run(slot).collective.index()];
+    const auto at = find(run(slot));
     if (at != own.begin())
       own.slots.erase(at);
     else if (++own.over > own.slots.size() / 2)
       own = {{own.begin(), own.slots.end()}, 0};
-    slots_[slot].value = T();
-    slots_[slot].is_used = false;
+    slots_[slot]->value = T();
+    slots_[slot]->is_used = false;
     free_.push_back(slot);
   }
 
@@ -66,10 +66,9 @@ class RunTable {
   void for_each_slot(Visit&& visit) const {
     std::vector<uint32_t> used;
     for (uint32_t slot = 0; slot < slots_.size(); ++slot)
-      if (slots_[slot].is_used)
+      if (slots_[slot]->is_used)
         used.push_back(slot);
-    std::sort(used.begin(), used.end(),
-              [&](uint32_t a, uint32_t b) { return slots_[a].run < slots_[b].run; });
+    std::sort(used.begin(), used.end(), [&](uint32_t a, uint32_t b) { return run(a) < run(b); });
     for (const uint32_t slot : used)
       visit(slot);
   }
@@ -79,13 +78,13 @@ class RunTable {
     if (slots_.size() != free_.size() + 1)
       return std::nullopt;
     const auto used =
-        std::find_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.is_used; });
+        std::find_if(slots_.begin(), slots_.end(), [](const auto& slot) { return slot->is_used; });
     return static_cast<uint32_t>(used - slots_.begin());
   }
 
   /// Moves a run to a later iteration. All later runs of the same collective must be moved too, by
   /// as many iterations or more.
-  void move(uint32_t slot, uint64_t iterations) { slots_[slot].run.iteration += iterations; }
+  void move(uint32_t slot, uint64_t iterations) { slots_[slot]->run.iteration += iterations; }
 
  private:
   struct Slot {
@@ -109,11 +108,11 @@ class RunTable {
   std::vector<uint32_t>::iterator find(CollectiveRun run) {
     UnderWay& own = of_[run.collective.index()];
     return std::partition_point(own.begin(), own.slots.end(), [&](uint32_t slot) {
-      return slots_[slot].run.iteration < run.iteration;
+      return slots_[slot]->run.iteration < run.iteration;
     });
   }
 
-  std::deque<Slot> slots_;
+  std::vector<std::unique_ptr<Slot>> slots_;  // references to values stay valid
   std::vector<uint32_t> free_;
   std::vector<UnderWay> of_;  // per collective
 };

@@ -240,7 +240,7 @@ class CollectiveEngine {
     Marks& marks = marks_.at(ref);
     (half == Half::Receive ? marks.received_origin : marks.sent_origin) = last.get().origin;
     const TimedActions actions = timed_actions(step.form(), half);
-    tally(ref, half);
+    tally(ref, half, step);
     if (actions.sends)
       return transmit(ref, *step.to, itemsize_ * step.count());
     if (begins_copies(ref, half, step))
@@ -252,10 +252,10 @@ class CollectiveEngine {
       retire({ref, half}, step, host_.now());
   }
 
-  void tally(StepRef ref, Half half) {
-    const Step& step = step_at(ref);
+  void tally(StepRef ref, Half half) { tally(ref, half, step_at(ref)); }
+  void tally(StepRef ref, Half half, const Step& step) {
     const Bytes bytes = bytes_moved(step, half, itemsize_);
-    const bool sends = timed_actions(step.form(), half).sends;
+    const bool sends = half == Half::Send && step.to;
     if (bundles_ == nullptr)
       return host_.tally(id_, ref, half, bytes, sends);
     for (const Channel channel : bundles_->alike(ref.channel))

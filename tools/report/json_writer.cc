@@ -169,7 +169,7 @@ void JsonWriter::split(size_t depth) {
   const std::string in_line = out_.substr(open.at);
   out_.resize(open.at);
   size_t copied = 0;
-  for (const Gap& gap : std::exchange(gaps_, {})) {
+  for (const Gap& gap : gaps_) {
     const size_t upto = gap.at - open.at;
     out_.append(in_line, copied, upto - copied);
     copied = upto;
@@ -179,6 +179,7 @@ void JsonWriter::split(size_t depth) {
       out_ += ' ';
   }
   out_.append(in_line, copied);
+  gaps_.clear();
 }
 
 void JsonWriter::new_line(size_t depth, std::string_view before) {
