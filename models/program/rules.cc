@@ -67,8 +67,9 @@ OpMemory declared_scratch(const Attributes& attributes, std::span<const ValueTyp
 }
 
 const OpRules& rules(OpKind kind) {
-  ORRERY_CHECK(static_cast<size_t>(kind) < table().size(), "each kind of op has rules");
-  return table()[static_cast<size_t>(kind)];
+  const std::vector<OpRules>& all = table();
+  ORRERY_CHECK(static_cast<size_t>(kind) < all.size(), "each kind of op has rules");
+  return all[static_cast<size_t>(kind)];
 }
 
 std::span<const OpRules> all_rules() {

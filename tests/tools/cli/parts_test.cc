@@ -126,7 +126,9 @@ TEST_CASE("verify parts: merged, they give the bytes of one process, in every fo
   folder.file("laws/scenario.json", text_of(in_tree("scenarios/quickstart.json")));
   const Words command = {"verify", folder.path() + "/laws", "--laws", "L01", "--cases", "130"};
   Words folders;
-  for (const uint64_t parts : {1U, 3U, is_sanitized() ? 7U : 40U}) {
+  for (const uint64_t parts : {1U, 3U, 40U}) {
+    if (parts == 40 && is_sanitized())
+      continue;
     folders.push_back(fmt::format("{}/parts{}", folder.path(), parts));
     work_out(command, parts, folders.back());
   }
