@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include "tests/support/tries.h"
 #include "tests/tools/cli/files.h"
 #include "tests/tools/cli/ran.h"
 
