@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <string>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <sys/wait.h>
 
 #include "tests/support/tries.h"
@@ -12,6 +14,8 @@
 
 namespace orrery::test {
 namespace {
+
+using Json = nlohmann::json;
 
 /// Returns a scenario of two devices and one op; `extra` goes after the outputs.
 std::string small_scenario(const std::string& extra = "") {
