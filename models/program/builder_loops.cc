@@ -265,11 +265,16 @@ std::optional<ProgramBuilder::Taken> ProgramBuilder::taken_in_loops(
     return Taken{defined->first, in->found->second.origin};
   if (defined->first.find('[') == std::string::npos)
     return std::nullopt;
-  std::vector<Definitions::const_iterator>& alike = alike_[in_any_iteration(defined->first)];
-  for (const Definitions::const_iterator other : alike)
-    if (const auto means = in_iterations("", other->first); means && means->found == defined)
-      return Taken{other->first, other->second.origin};
-  alike.push_back(defined);
+  std::map<std::string_view, const Definition*>& alike = alike_[in_any_iteration(defined->first)];
+  alike.emplace(defined->first, &defined->second);
+  for (std::optional<size_t> l = defined->second.loop; l; l = program_.loops[*l].around) {
+    // The names with an index of this loop. A number follows the bracket.
+    const std::string bracket = program_.loops[*l].name + "[";
+    const auto past = alike.lower_bound(bracket + ":");
+    for (auto other = alike.lower_bound(bracket + "-"); other != past; ++other)
+      if (const auto means = in_iterations("", other->first); means && means->found == defined)
+        return Taken{std::string(other->first), other->second->origin};
+  }
   return std::nullopt;
 }
 

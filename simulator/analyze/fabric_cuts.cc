@@ -156,7 +156,8 @@ class Divider {
     }
   }
 
-  /// Adds the subtrees below each level's vertices, of which each has one above it.
+  /// Adds, for each level, a block for each of its vertices: the vertex and all below it. Requires
+  /// has_one_way().
   void add_subtrees(const Tree& tree) {
     for (size_t top = 0; top < tree.levels().size(); ++top) {
       Blocks block(fabric_.vertices(), kNone);

@@ -197,7 +197,8 @@ void Progress::examine_first_steps(Node node, std::vector<HalfRef>& ready) {
 }
 
 void Progress::examine(const HalfRef& half, const Step& step, std::vector<HalfRef>& ready) {
-  // A channel is examined once its order and its entry are met. So it mostly waits for a message.
+  // When a receive half is examined, its order and its entry are met already. So mostly only its
+  // message is missing.
   if (told_ && half.half == Half::Receive && step.from && !step.after && !arrived_.at(half.step)) {
     cursors_[cursor_of(half.step.node, half.step.channel)].awaits_message = true;
     return;

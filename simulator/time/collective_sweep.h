@@ -84,7 +84,7 @@ class CollectiveSweep {
   static Int128 least_bytes(const Extent& extent) {
     return Int128{extent.nodes} * Int128{extent.channels} *
                Int128{sizeof(Way) + kProgressBytes + rows(extent) * sizeof(StepTimes)} +
-           Int128{extent.nodes} * Int128{kKeepsSteps ? sizeof(NodeStep) : 0};
+           Int128{extent.nodes} * Int128{kKeepsSteps && extent.lockstep ? sizeof(NodeStep) : 0};
   }
 
   /// Stops early if a link's capacity is exceeded. Returns whether all steps ran.
@@ -305,7 +305,8 @@ class CollectiveSweep {
     log_->add({id_, ref.step, ref.half, begin, end, sends ? times.arrived : end});
   }
 
-  /// Must come before each sequence of passes over a channel's row.
+  /// Keeps the steps of a channel's row, if this sweep keeps steps. Must be called before passes
+  /// over the row.
   void begin_row(Channel channel, uint32_t row) {
     if (!kKeepsSteps || kept_of_ == std::pair(channel, row))
       return;
@@ -486,7 +487,7 @@ class CollectiveSweep {
   /// The links on the way of a channel's last message that capacity_ looks at.
   std::vector<boost::container::small_vector<LinkId, 4>> shared_links_;
   std::vector<StepTimes> times_;
-  std::vector<NodeStep> kept_;  // the steps of a row of a channel
+  std::vector<NodeStep> kept_;  // the steps of the row that kept_of_ names
   std::optional<std::pair<Channel, uint32_t>> kept_of_;
   Tally tally_;
 };

@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cstring>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 

@@ -387,6 +387,10 @@ TEST_CASE("loops: an id that an iteration left out has is used, with an op befor
        {"[" + long_loop + ", " + same + "]", "[" + same + ", " + long_loop + "]"})
     CHECK_THROWS_WITH_AS(read_long(program, LongLoops::LeftOut),
                          doctest::Contains("expected an unused id, got \"l[17].y\""), InputError);
+  const std::string two = R"([{"id": "l[3].y", "op": "neg", "of": "a"}, )"
+                          R"({"id": "l[1].y", "op": "neg", "of": "a"}, )";
+  CHECK_THROWS_WITH_AS(read_long(two + long_loop + "]", LongLoops::LeftOut),
+                       doctest::Contains("got \"l[1].y\", which /program/1"), InputError);
   // No iteration has this name.
   CHECK_NOTHROW(read_long("[" + long_loop + R"(, {"id": "l[40].y", "op": "neg", "of": "a"}])",
                           LongLoops::LeftOut));
