@@ -208,7 +208,7 @@ class ProgramBuilder {
   std::map<ValueId, Limit> limited_;  // the values that are not on every device of their thread
   std::map<ValueId, std::optional<LogicalId>> without_;  // results of first_without for the thread
   Definitions defined_;
-  /// The names with brackets, by the name without indices: "l[].y" has "l[].y" and "l[3].y".
+  /// The names with brackets, by in_any_iteration(): "l[].y" has "l[].y" and "l[3].y".
   std::map<std::string, std::map<std::string_view, const Definition*>> alike_;
   std::multimap<std::string, size_t, std::less<>> loops_named_;  // regions
   std::vector<size_t> open_loops_;                               // whose bodies are begun

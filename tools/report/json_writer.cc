@@ -7,8 +7,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "models/base/compiler.h"
-
 namespace orrery {
 namespace {
 
@@ -21,7 +19,7 @@ constexpr uint64_t in_each_byte(uint64_t byte) {
 /// Sets the top bit of each byte of the word that JSON must escape or that may not be UTF-8:
 /// control characters, quotes, backslashes, everything above '~'. (A subtraction sets it for bytes
 /// below the subtrahend, also above bytes that are already found.)
-ORRERY_ALWAYS_INLINE uint64_t not_plain(uint64_t word) {
+uint64_t not_plain(uint64_t word) {
   const uint64_t other = word | (word + in_each_byte(0x80 - 0x7f)) | (word - in_each_byte(' ')) |
                          ((word ^ in_each_byte('"')) - in_each_byte(1)) |
                          ((word ^ in_each_byte('\\')) - in_each_byte(1));
