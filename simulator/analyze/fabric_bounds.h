@@ -67,9 +67,9 @@ namespace orrery {
 // division of its own: leaves, say, then the spines of a pod.
 //
 // A maximum flow proposes the least cut between ranks. It is only asked for in small fabrics, and
-// not in a tree with one way between any two devices. There, each message that crosses a cut does so
-// over one of its links. So one of these links alone limits at least as tightly as all of them, and
-// each link separates a subtree.
+// not in a tree with one way between any two devices. There, each message that crosses a cut does
+// so over one of its links. So one of these links alone limits at least as tightly as all of them,
+// and each link separates a subtree.
 
 /// A Division has disjoint blocks of vertices. Bandwidths are in the fabric's parts.
 struct Division {

@@ -240,7 +240,7 @@ class CollectiveEngine {
     Marks& marks = marks_.at(ref);
     (half == Half::Receive ? marks.received_origin : marks.sent_origin) = last.get().origin;
     const TimedActions actions = timed_actions(step.form(), half);
-    tally(ref, half, step);
+    tally(ref, half, step, actions);
     if (actions.sends)
       return transmit(ref, *step.to, itemsize_ * step.count());
     if (begins_copies(ref, half, step))
@@ -252,14 +252,16 @@ class CollectiveEngine {
       retire({ref, half}, step, host_.now());
   }
 
-  void tally(StepRef ref, Half half) { tally(ref, half, step_at(ref)); }
-  void tally(StepRef ref, Half half, const Step& step) {
+  void tally(StepRef ref, Half half) {
+    const Step& step = step_at(ref);
+    tally(ref, half, step, timed_actions(step.form(), half));
+  }
+  void tally(StepRef ref, Half half, const Step& step, const TimedActions& actions) {
     const Bytes bytes = bytes_moved(step, half, itemsize_);
-    const bool sends = half == Half::Send && step.to;
     if (bundles_ == nullptr)
-      return host_.tally(id_, ref, half, bytes, sends);
+      return host_.tally(id_, ref, half, bytes, actions.sends);
     for (const Channel channel : bundles_->alike(ref.channel))
-      host_.tally(id_, {ref.node, channel, ref.index}, half, bytes, sends);
+      host_.tally(id_, {ref.node, channel, ref.index}, half, bytes, actions.sends);
   }
 
   /// Returns how long a half takes that sends nothing.

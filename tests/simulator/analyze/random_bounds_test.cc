@@ -235,14 +235,19 @@ class Sets {
   Units units_;
 };
 
+std::vector<VertexId> devices_of(const Fabric& fabric) {
+  std::vector<VertexId> devices;
+  for (uint32_t d = 0; d < fabric.devices(); ++d)
+    devices.emplace_back(d);
+  return devices;
+}
+
 TEST_CASE("bounds: in lists of links, flows and devices find the tightest set of all") {
   Random random(36);
   for (uint64_t i = 0; i < tries(300); ++i) {
     CAPTURE(i);
     const Fabric fabric = any_list(random);
-    std::vector<VertexId> ranks;
-    for (uint32_t d = 0; d < fabric.devices(); ++d)
-      ranks.emplace_back(d);
+    const std::vector<VertexId> ranks = devices_of(fabric);
     const Bytes unit(random.between(1, 1000) * 1000);
     Paths paths(fabric);
     FabricBounds bounds(paths);
@@ -264,7 +269,7 @@ TEST_CASE("bounds: in lists of links, flows and devices find the tightest set of
   }
 }
 
-TEST_CASE("bounds: in trees with one way between devices, no set is tighter than one link") {
+TEST_CASE("bounds: in trees with one way between devices, no set of vertices is tighter") {
   Random random(37);
   for (uint64_t i = 0; i < tries(300); ++i) {
     CAPTURE(i);
@@ -282,9 +287,7 @@ TEST_CASE("bounds: in trees with one way between devices, no set is tighter than
       return whole.with_links(std::move(links), 3);
     };
     const Fabric fabric = random.below(2) == 0 ? Fabric(tree) : divided(Fabric(tree));
-    std::vector<VertexId> ranks;
-    for (uint32_t d = 0; d < fabric.devices(); ++d)
-      ranks.emplace_back(d);
+    const std::vector<VertexId> ranks = devices_of(fabric);
     const Bytes unit(random.between(1, 1000) * 1000);
     Paths paths(fabric);
     FabricBounds bounds(paths);
