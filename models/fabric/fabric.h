@@ -68,6 +68,8 @@ class Fabric {
       return topology_->figures(id);
     return {(*changed_)[id.index()].bandwidth, (*changed_)[id.index()].latency};
   }
+  /// Returns the figures of a route's links together.
+  RouteFigures figures_of(const Route& route) const;
   /// Makes a list of all links.
   std::vector<Link> links() const;
 

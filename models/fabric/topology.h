@@ -18,6 +18,7 @@
 // (D-mod-k: Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations on real
 // life fat trees", 2010), or a hash of its ends and its channel, as switches with ECMP do.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -53,6 +54,29 @@ struct LinkFigures {
 /// A Route has the links that a message crosses, in order.
 using Route = boost::container::small_vector<LinkId, 8>;
 
+/// RouteFigures are the figures of the links of a route together.
+struct RouteFigures {
+  std::optional<BytesPerSecond> bottleneck;  // the least bandwidth; empty: no links
+  Duration latency;                          // the sum over the links
+  bool over_network = false;                 // whether some link joins nodes
+
+  void add(const LinkFigures& link, bool is_network) {
+    bottleneck = bottleneck ? std::min(*bottleneck, link.bandwidth) : link.bandwidth;
+    latency += link.latency;
+    over_network |= is_network;
+  }
+};
+
+/// Returns the figures of a route's links together. `topology` is a class of its own, so that no
+/// link takes a virtual call.
+template <class T>
+RouteFigures figures_along(const T& topology, const Route& route) {
+  RouteFigures together;
+  for (const LinkId id : route)
+    together.add(topology.figures(id), topology.is_network(id));
+  return together;
+}
+
 class Topology {
  public:
   Topology() = default;
@@ -68,6 +92,8 @@ class Topology {
   virtual Link link(LinkId id) const = 0;
   /// Returns the figures of the link. This is faster, since its ends are not worked out.
   virtual LinkFigures figures(LinkId id) const = 0;
+  /// Returns the figures of a route's links together.
+  virtual RouteFigures figures_of(const Route& route) const = 0;
   /// Returns the name of a switch, counted from 0. Requires index < switches().
   virtual std::string switch_name(uint32_t index) const = 0;
   /// Visits the links that lead from the vertex, in ascending order.
@@ -108,6 +134,7 @@ class ListedTopology final : public Topology {
   LinkFigures figures(LinkId id) const override {
     return {links_[id.index()].bandwidth, links_[id.index()].latency};
   }
+  RouteFigures figures_of(const Route& route) const override { return figures_along(*this, route); }
   std::string switch_name(uint32_t index) const override { return switches_[index]; }
   void for_each_link_from(VertexId from, FunctionRef<void(LinkId)> visit) const override;
   bool append_route(VertexId from, VertexId to, std::optional<uint64_t> number,
@@ -156,6 +183,7 @@ class Torus final : public Topology {
   uint32_t links() const override { return links_; }
   Link link(LinkId id) const override;
   LinkFigures figures(LinkId id) const override;
+  RouteFigures figures_of(const Route& route) const override { return figures_along(*this, route); }
   std::string switch_name(uint32_t /*index*/) const override { return {}; }
   void for_each_link_from(VertexId from, FunctionRef<void(LinkId)> visit) const override;
   bool append_route(VertexId from, VertexId to, std::optional<uint64_t> number,
@@ -198,6 +226,7 @@ class FullMesh final : public Topology {
   uint32_t links() const override { return devices_ * (devices_ - 1); }
   Link link(LinkId id) const override;
   LinkFigures figures(LinkId /*id*/) const override { return figures_; }
+  RouteFigures figures_of(const Route& route) const override { return figures_along(*this, route); }
   std::string switch_name(uint32_t /*index*/) const override { return {}; }
   void for_each_link_from(VertexId from, FunctionRef<void(LinkId)> visit) const override;
   bool append_route(VertexId from, VertexId to, std::optional<uint64_t> number,
@@ -253,6 +282,7 @@ class Tree final : public Topology {
   uint32_t links() const override { return links_; }
   Link link(LinkId id) const override;
   LinkFigures figures(LinkId id) const override;
+  RouteFigures figures_of(const Route& route) const override { return figures_along(*this, route); }
   std::string switch_name(uint32_t index) const override;
   void for_each_link_from(VertexId from, FunctionRef<void(LinkId)> visit) const override;
   bool append_route(VertexId from, VertexId to, std::optional<uint64_t> number,
@@ -339,6 +369,7 @@ class Nodes final : public Topology {
   uint32_t links() const override { return outside_links_ + form_.outside->links(); }
   Link link(LinkId id) const override;
   LinkFigures figures(LinkId id) const override;
+  RouteFigures figures_of(const Route& route) const override { return figures_along(*this, route); }
   std::string switch_name(uint32_t index) const override;
   void for_each_link_from(VertexId from, FunctionRef<void(LinkId)> visit) const override;
   bool append_route(VertexId from, VertexId to, std::optional<uint64_t> number,

@@ -202,19 +202,6 @@ std::string devices_text(std::span<const LogicalId> ids) {
   return (ids.size() == 1 ? "device " : "devices ") + ranges_text(ids);
 }
 
-std::optional<size_t> index_among(std::span<const LogicalId> devices, LogicalId device) {
-  if (devices.empty() || device < devices.front())
-    return std::nullopt;
-  // Devices mostly have consecutive ids.
-  const size_t next = device.index() - devices.front().index();
-  if (next < devices.size() && devices[next] == device)
-    return next;
-  const auto at = std::lower_bound(devices.begin(), devices.end(), device);
-  if (at == devices.end() || *at != device)
-    return std::nullopt;
-  return static_cast<size_t>(at - devices.begin());
-}
-
 std::vector<LogicalId> devices_in(const Mesh& mesh, std::span<const Interval> box) {
   std::vector<LogicalId> devices = {LogicalId(0)};
   for (size_t a = 0; a < box.size(); ++a) {

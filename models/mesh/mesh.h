@@ -11,6 +11,8 @@
 // block y and column block x. A program on a part of the mesh has groups within that part
 // (groups_of).
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -88,7 +90,18 @@ std::string ranges_text(std::span<const LogicalId> ids);
 std::string devices_text(std::span<const LogicalId> ids);
 
 /// Returns the index of `device` among ascending devices, or nothing if it is not among them.
-std::optional<size_t> index_among(std::span<const LogicalId> devices, LogicalId device);
+inline std::optional<size_t> index_among(std::span<const LogicalId> devices, LogicalId device) {
+  if (devices.empty() || device < devices.front())
+    return std::nullopt;
+  // Devices mostly have consecutive ids.
+  const size_t next = device.index() - devices.front().index();
+  if (next < devices.size() && devices[next] == device)
+    return next;
+  const auto at = std::lower_bound(devices.begin(), devices.end(), device);
+  if (at == devices.end() || *at != device)
+    return std::nullopt;
+  return static_cast<size_t>(at - devices.begin());
+}
 
 /// An Interval is the coordinates on an axis from `begin` to before `end`.
 struct Interval {

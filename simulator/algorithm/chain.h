@@ -40,6 +40,7 @@ class ChainSchedule final : public Schedule {
     extent_.channels = transport.channels;
     extent_.slots = transport.slots;
     extent_.window = 1;
+    extent_.one_message_a_connection = true;
     extent_.lookback = 1;
     extent_.lockstep = nodes == 1;  // else messages arrive in the row that sends them
     extent_.entry = transport.entry;
@@ -80,9 +81,6 @@ class ChainSchedule final : public Schedule {
   }
 
   int64_t largest_message() const override { return nodes_ == 1 ? 0 : parts_.largest(); }
-
-  bool one_message_a_connection() const override { return true; }
-  std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:
   /// Returns true for each node but the last of the chain.

@@ -42,6 +42,7 @@ class DirectSchedule final : public Schedule {
     extent_.channels = static_cast<uint32_t>(rounds_.size()) * transport.channels;
     extent_.slots = transport.slots;
     extent_.window = 1;
+    extent_.one_message_a_connection = true;
     extent_.lookback = 1;
     extent_.entry = transport.entry;
     extent_.lockstep = true;
@@ -104,9 +105,6 @@ class DirectSchedule final : public Schedule {
   }
 
   int64_t largest_message() const override { return largest_message_; }
-
-  bool one_message_a_connection() const override { return true; }
-  std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:
   static bool copies(Node node, const DirectExchange& exchange) { return exchange.to == node; }

@@ -24,6 +24,7 @@ class DirectAllToAllSchedule final : public Schedule {
     extent_.channels = nodes * transport.channels;
     extent_.slots = transport.slots;
     extent_.window = 1;
+    extent_.one_message_a_connection = true;
     extent_.lookback = 1;
     extent_.lockstep = true;
     extent_.entry = transport.entry;
@@ -68,9 +69,6 @@ class DirectAllToAllSchedule final : public Schedule {
   }
 
   int64_t largest_message() const override { return nodes_ == 1 ? 0 : pieces_.largest(); }
-
-  bool one_message_a_connection() const override { return true; }
-  std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:
   uint32_t distance(Channel channel) const { return channel.index() / channels_; }

@@ -71,6 +71,7 @@ class HalvingDoublingSchedule final : public Schedule {
     extent_.nodes = nodes;
     extent_.channels = transport.channels;
     extent_.slots = transport.slots;
+    extent_.one_message_a_connection = true;  // unless a lane below has more
     extent_.lockstep = surplus_ == 0;  // else ranks with a folded one have more steps before rounds
     extent_.entry = transport.entry;
     extent_.input = form == Form::AllGather ? part_ : count;
@@ -163,8 +164,6 @@ class HalvingDoublingSchedule final : public Schedule {
     return largest_ == 0 ? most : std::min(most, largest_);
   }
 
-  bool one_message_a_connection() const override { return one_message_; }
-
  private:
   /// The stages of a channel's steps, in order.
   enum class Stage : uint8_t { Before, Fold, Rounds, Unfold, After };
@@ -206,14 +205,14 @@ class HalvingDoublingSchedule final : public Schedule {
     const int64_t all = elements(lane);
     lane.fold = messages_of(form_ == Form::AllGather ? lane.part_count : all, largest_);
     lane.unfold = messages_of(form_ == Form::ReduceScatter ? lane.part_count : all, largest_);
-    one_message_ = one_message_ && (surplus_ == 0 || (lane.fold == 1 && lane.unfold == 1));
+    extent_.one_message_a_connection &= surplus_ == 0 || (lane.fold == 1 && lane.unfold == 1);
     const uint32_t rounds = form_ == Form::AllReduce ? 2 * levels_ : levels_;
     for (uint32_t r = 0; r < rounds; ++r) {
       // Among the ranges that are exchanged in a round, the first has the most elements.
       const uint32_t width = core_ >> (level(r) + 1);
       const Round round(lane.rounds.empty() ? 0 : lane.rounds.back().end(),
                         messages_of(edge(lane, width) - edge(lane, 0), largest_), transport.slots);
-      one_message_ = one_message_ && form_ != Form::AllReduce && round.messages() == 1;
+      extent_.one_message_a_connection &= form_ != Form::AllReduce && round.messages() == 1;
       lane.rounds.push_back(round);
     }
     lanes_.push_back(std::move(lane));
@@ -453,7 +452,6 @@ class HalvingDoublingSchedule final : public Schedule {
   int64_t part_;      // elements of a rank's part, where ranks have parts
   int64_t largest_;   // elements of a message; 0: no limit
   Combine combine_;
-  bool one_message_ = true;
   std::vector<Lane> lanes_;  // per channel
   Extent extent_;
 };

@@ -70,6 +70,7 @@ class InSwitchSchedule final : public Schedule {
     extent_.channels = shares_ * kinds_;
     extent_.slots = transport.slots;
     extent_.window = std::max(1U, ranks - 1);  // the messages of all ranks to a fold
+    extent_.one_message_a_connection = true;
     extent_.lookback = 1;
     extent_.entry = transport.entry;
     extent_.input = form == Form::AllGather ? chunks_.largest() : count;
@@ -136,9 +137,6 @@ class InSwitchSchedule final : public Schedule {
   int64_t largest_message() const override {
     return ranks_ == 1 ? 0 : Split(chunks_.largest(), shares_).largest();
   }
-
-  bool one_message_a_connection() const override { return true; }
-  std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:
   // The channels are numbered share by share: each of the transport's channels has one channel of

@@ -41,6 +41,7 @@ class OneShotSchedule final : public Schedule {
     extent_.channels = nodes * transport.channels;
     extent_.slots = transport.slots;
     extent_.window = 1;
+    extent_.one_message_a_connection = true;
     extent_.lookback = 1;
     extent_.entry = transport.entry;
     extent_.input = count;
@@ -85,9 +86,6 @@ class OneShotSchedule final : public Schedule {
   }
 
   int64_t largest_message() const override { return nodes_ == 1 ? 0 : pieces_.largest(); }
-
-  bool one_message_a_connection() const override { return true; }
-  std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:
   uint32_t distance(Channel channel) const { return channel.index() / channels_; }

@@ -25,6 +25,7 @@ class PairwiseSchedule final : public Schedule {
     extent_.channels = transport.channels;
     extent_.slots = transport.slots;
     extent_.window = 2 * (nodes - 1) + 1;  // messages of many turns can wait for a late rank
+    extent_.one_message_a_connection = true;
     extent_.lookback = 1;
     extent_.lockstep = true;
     extent_.entry = transport.entry;
@@ -68,9 +69,6 @@ class PairwiseSchedule final : public Schedule {
   }
 
   int64_t largest_message() const override { return nodes_ == 1 ? 0 : pieces_.largest(); }
-
-  bool one_message_a_connection() const override { return true; }
-  std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:
   static uint32_t turn(StepRef ref) { return (ref.index + 1) / 2; }

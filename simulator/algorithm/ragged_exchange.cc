@@ -87,13 +87,14 @@ void RaggedExchangeSchedule::copy(Node node, const Copy& whole) {
 void RaggedExchangeSchedule::find_window() {
   uint64_t longest = 1;
   uint64_t window = 1;
+  extent_.one_message_a_connection = true;
   extent_.lockstep = true;  // a row has sends or receives if each channel has as many of both
   for (uint32_t n = 0; n < nodes_; ++n)
     for (uint32_t c = transport_.channels; c < extent_.channels; ++c) {
       const uint32_t sends = messages(Node(n), ahead(Node(n), distance(Channel(c))), Channel(c));
       const uint64_t all = steps(Node(n), Channel(c));
       const uint64_t receives = all - sends;
-      one_message_ = one_message_ && sends <= 1;
+      extent_.one_message_a_connection &= sends <= 1;
       extent_.lockstep = extent_.lockstep && sends == receives;
       longest = std::max(longest, all);
       window = std::max(

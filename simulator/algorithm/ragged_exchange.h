@@ -65,7 +65,6 @@ class RaggedExchangeSchedule final : public Schedule {
   void for_each_receiver(Node node, Channel channel,
                          FunctionRef<void(const Sent&)> visit) const override;
   int64_t largest_message() const override { return largest_message_; }
-  bool one_message_a_connection() const override { return one_message_; }
 
  private:
   struct Copy {
@@ -131,7 +130,6 @@ class RaggedExchangeSchedule final : public Schedule {
   std::vector<uint32_t> messages_before_;  // per channel of a distance: per slice, and one more
   std::vector<std::vector<Copy>> copies_;  // per rank and channel of distance 0
   int64_t largest_message_ = 0;
-  bool one_message_ = true;
   Extent extent_;
 };
 

@@ -40,6 +40,7 @@ class RecursiveDoublingSchedule final : public Schedule {
     extent_.channels = transport.channels;
     extent_.slots = transport.slots;
     extent_.window = rounds_ + 1;
+    extent_.one_message_a_connection = true;
     extent_.lookback = 1;
     extent_.lockstep =
         surplus_ == 0;  // else rank r - p receives a message in the row that sends it
@@ -89,10 +90,6 @@ class RecursiveDoublingSchedule final : public Schedule {
   }
 
   int64_t largest_message() const override { return extent_.nodes == 1 ? 0 : parts_.largest(); }
-
-  /// Any two ranks exchange one message each way.
-  bool one_message_a_connection() const override { return true; }
-  std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:
   bool is_surplus(Node node) const { return node.index() >= core_; }

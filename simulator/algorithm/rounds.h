@@ -119,8 +119,6 @@ class ShiftedRounds : public Schedule {
     return largest_ == 0 ? most : std::min(most, largest_);
   }
 
-  bool one_message_a_connection() const override { return one_message_; }
-
  protected:
   /// A Run is a run of parts that are sent together: `count` parts in scratch from part `sent` of
   /// the sender on, to part `taken` of the receiver.
@@ -162,6 +160,7 @@ class ShiftedRounds : public Schedule {
     extent_.nodes = nodes;
     extent_.channels = transport.channels;
     extent_.slots = transport.slots;
+    extent_.one_message_a_connection = true;  // unless a round below has more
     extent_.lookback = 1;
     extent_.lockstep = true;
     extent_.entry = transport.entry;
@@ -246,7 +245,7 @@ class ShiftedRounds : public Schedule {
       uint32_t messages = 0;
       for (const Run& run : shift.runs)
         messages += messages_of(run.count * shares_.count(channel), largest_);
-      one_message_ = one_message_ && messages == 1;
+      extent_.one_message_a_connection &= messages == 1;
       rounds.emplace_back((rounds.empty() ? 0 : rounds.back().end()) + shift.copies, messages,
                           extent_.slots);
       extent_.lookback = std::max(extent_.lookback, rounds.back().lookback());
@@ -267,7 +266,6 @@ class ShiftedRounds : public Schedule {
   uint32_t copies_at_end_;
   int64_t largest_;  // elements of a message; 0: no limit
   Combine combine_;
-  bool one_message_ = true;
   std::vector<std::vector<Round>> lanes_;  // per channel
   Extent extent_;
 };

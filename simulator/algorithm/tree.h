@@ -56,6 +56,7 @@ class TreeSchedule final : public Schedule {
     extent_.channels = (1 + kMostChildren) * lanes_;
     extent_.slots = transport.slots;
     extent_.window = kMostChildren;
+    extent_.one_message_a_connection = true;
     extent_.lookback = 1;
     extent_.lockstep = nodes == 1;  // else messages arrive in the row that sends them
     extent_.entry = transport.entry;
@@ -121,9 +122,6 @@ class TreeSchedule final : public Schedule {
   }
 
   int64_t largest_message() const override { return nodes_ == 1 ? 0 : parts_.largest(); }
-
-  bool one_message_a_connection() const override { return true; }
-  std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const override { return std::nullopt; }
 
  private:
   static constexpr uint32_t kMostChildren = 3;

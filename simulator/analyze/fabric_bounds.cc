@@ -124,32 +124,24 @@ class Crossings {
     }
   }
 
+  /// Copies of one rank's data leave its block once, and enter each other block once.
   void count_sends() {
-    // A block and a rank, for copies that already left from, or entered, the block.
-    std::vector<std::pair<uint32_t, uint32_t>> left, entered;
+    std::vector<uint32_t> entered(held_.size(), Division::kNone);  // per block: from the last rank
+    uint32_t left = Division::kNone;                               // the last rank whose data left
     for (const Send& send : exchange_.sends) {
       const uint32_t from = block_of(ranks_[send.from]);
       const uint32_t to = block_of(ranks_[send.to]);
       if (from == to)
         continue;
-      if (from != Division::kNone && !exchange_.copies)
+      if (from != Division::kNone && !(exchange_.copies && left == send.from))
         leave[from] += send.units;
-      if (to != Division::kNone && !exchange_.copies)
+      left = send.from;
+      if (to == Division::kNone)
+        continue;
+      if (!(exchange_.copies && entered[to] == send.from))
         enter[to] += send.units;
-      left.emplace_back(from, send.from);
-      entered.emplace_back(to, send.from);
+      entered[to] = send.from;
     }
-    if (!exchange_.copies)
-      return;
-    const auto count = [](auto& pairs, std::vector<int64_t>& units) {
-      std::ranges::sort(pairs);
-      pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-      for (const auto& [block, rank] : pairs)
-        if (block != Division::kNone)
-          ++units[block];
-    };
-    count(left, leave);
-    count(entered, enter);
   }
 
   const ExchangedData& exchange_;
@@ -358,7 +350,7 @@ std::optional<FabricBound> FabricBounds::of(const ExchangedData& exchange,
                                             std::span<const VertexId> ranks) {
   const bool sends_nothing = exchange.form == Form::Sends && exchange.sends.empty();
   if (exchange.unit <= Bytes() || ranks.size() < 2 || sends_nothing ||
-      fabric().count_links() > kMostLinks)
+      fabric_.count_links() > kMostLinks)
     return std::nullopt;
   Asked asked{exchange.form, exchange.copies, exchange.sends, {ranks.begin(), ranks.end()}};
   auto known = known_.find(asked);
@@ -370,23 +362,23 @@ std::optional<FabricBound> FabricBounds::of(const ExchangedData& exchange,
   const Int128 bytes = Int128{found.units} * exchange.unit.count();
   FabricBound bound;
   bound.latency = found.latency;
-  bound.cut = time_at(bytes, found.bandwidth, fabric().rate_parts());
+  bound.cut = time_at(bytes, found.bandwidth, fabric_.rate_parts());
   bound.crossing = Bytes(static_cast<int64_t>(std::min(bytes, Int128{kMostInt})));
   bound.links = found.links;
   return bound;
 }
 
 FabricBounds::Links FabricBounds::links_of(const std::optional<std::vector<LinkId>>& only) const {
-  Links links{OpenLinks(fabric(), only), {}};
+  Links links{OpenLinks(fabric_, only), {}};
   if (links.open.bandwidth <= kMostInt)
-    links.divisions = divisions(fabric(), links.open);
+    links.divisions = divisions(fabric_, links.open);
   return links;
 }
 
 FabricBounds::Tightest FabricBounds::tightest(const ExchangedData& exchange,
                                               std::span<const VertexId> ranks) {
   std::optional<Links> own;
-  if (const auto only = links_among(fabric(), ranks))
+  if (const auto only = links_among(fabric_, ranks))
     own.emplace(links_of(only));
   else if (!all_)
     all_.emplace(links_of(std::nullopt));
@@ -394,9 +386,9 @@ FabricBounds::Tightest FabricBounds::tightest(const ExchangedData& exchange,
   TightestCut tightest;
   for (const Division& division : (own ? own : all_)->divisions)
     tightest.consider(exchange, ranks, division);
-  if (!has_one_way(fabric().topology()) && links.links.size() <= kMostFlowLinks &&
+  if (!has_one_way(fabric_.topology()) && links.links.size() <= kMostFlowLinks &&
       links.bandwidth <= kMostInt) {
-    const size_t work_of_flow = links.links.size() + fabric().vertices();
+    const size_t work_of_flow = links.links.size() + fabric_.vertices();
     const auto add = [&](FlowEnds ends) {
       const size_t flows = std::min(kMostFlowWork, flow_work_left_) / work_of_flow;
       const size_t each = ends == FlowEnds::Pairs ? 2 : 1;  // both ways
@@ -421,18 +413,18 @@ const std::vector<Division>& FabricBounds::proposed(const OpenLinks& links,
                                                     size_t flows) {
   Proposed& last = proposed_[ends];
   if (last.flows != flows || !std::ranges::equal(last.ranks, ranks))
-    last = {{ranks.begin(), ranks.end()}, flows, flow_cuts(fabric(), links, ranks, ends, flows)};
+    last = {{ranks.begin(), ranks.end()}, flows, flow_cuts(fabric_, links, ranks, ends, flows)};
   return last.divisions;
 }
 
 Duration FabricBounds::latency_of_sends(const ExchangedData& exchange,
                                         std::span<const VertexId> ranks, const OpenLinks& links) {
-  Farthest search(fabric(), links);
+  Farthest search(fabric_, links);
   Duration longest;
   // Exchanges over the same links share the searches if each of them may look at all links.
   const bool are_shared =
       all_ && &links == &all_->open &&
-      exchange.sends.size() <= kMostWork / (links.links.size() + fabric().vertices());
+      exchange.sends.size() <= kMostWork / (links.links.size() + fabric_.vertices());
   for (size_t s = 0; s < exchange.sends.size() && search.work() < kMostWork;) {
     const uint32_t from = exchange.sends[s].from;
     std::vector<VertexId> targets;
@@ -442,7 +434,7 @@ Duration FabricBounds::latency_of_sends(const ExchangedData& exchange,
       longest = std::max(longest, search.from(ranks[from], targets).after);
       continue;
     }
-    if (reached_.size() * fabric().vertices() > kMostReached)
+    if (reached_.size() * fabric_.vertices() > kMostReached)
       reached_.clear();
     const auto [reached, is_new] = reached_.try_emplace(ranks[from]);
     if (is_new)
@@ -458,7 +450,7 @@ Duration FabricBounds::latency(const ExchangedData& exchange, std::span<const Ve
                                const OpenLinks& links) {
   if (exchange.form == Form::Sends)
     return latency_of_sends(exchange, ranks, links);
-  Farthest search(fabric(), links);
+  Farthest search(fabric_, links);
   Duration longest;
   // From the first rank, from the one that is farthest from it, and from others in order.
   VertexId from = ranks.front();
@@ -470,14 +462,43 @@ Duration FabricBounds::latency(const ExchangedData& exchange, std::span<const Ve
   return longest;
 }
 
-std::optional<BusiestLink> FabricBounds::busiest(const Collective& collective) {
-  const Sending sending{collective.schedule, collective.vertices.begin(),
-                        itemsize(collective.work).count()};
-  const auto [known, added] = busiest_.try_emplace(sending);
-  if (!added)
-    return known->second;
-  loads_.resize(fabric().count_links());
+BusiestLinks::BusiestLinks(const Lowered& lowered, const Demands& demands, Paths& paths)
+    : demands_(demands), paths_(paths), loads_(paths.fabric().count_links()) {
+  int64_t runs = 0;
+  for (const Collective& collective : lowered.collectives) {
+    if (Sending(collective) != Sending(lowered.collectives.front()))
+      return;
+    runs += static_cast<int64_t>(collective.times);
+  }
+  equal_runs_ = runs;
+}
+
+std::optional<BusiestLink> BusiestLinks::of(const Collective& collective) {
+  const auto [known, added] = known_.try_emplace(Sending(collective));
+  if (added)
+    known->second = equal_runs_ ? from_demands() : from_routes(collective);
+  return known->second;
+}
+
+void BusiestLinks::consider(std::optional<BusiestLink>& most, LinkId link, Int128 bytes) const {
+  const Fabric& fabric = paths_.fabric();
+  const Duration takes =
+      time_at(bytes, fabric.figures(link).bandwidth.count(), fabric.rate_parts());
+  if (!most || takes > most->takes)
+    most = {link, Bytes(checked_narrow(bytes)), takes};
+}
+
+std::optional<BusiestLink> BusiestLinks::from_demands() const {
+  std::optional<BusiestLink> most;
+  for (size_t l = 0; l < demands_.links.size(); ++l)
+    if (const Int128 bytes = demands_.links[l].bytes; bytes > 0)
+      consider(most, LinkId(l), bytes / *equal_runs_);
+  return most;
+}
+
+std::optional<BusiestLink> BusiestLinks::from_routes(const Collective& collective) {
   std::vector<LinkId> used;
+  const Int128 item = itemsize(collective.work).count();
   const Extent& extent = collective.schedule->extent();
   for (uint32_t n = 0; n < extent.nodes; ++n)
     for (uint32_t c = 0; c < extent.channels; ++c)
@@ -490,18 +511,13 @@ std::optional<BusiestLink> FabricBounds::busiest(const Collective& collective) {
           Int128& load = loads_[link.index()];
           if (load == 0)
             used.push_back(link);
-          load += Int128{sending.item} * sent.elements;
+          load += item * sent.elements;
         }
       });
   std::ranges::sort(used);
-  std::optional<BusiestLink>& most = known->second;
-  for (const LinkId link : used) {
-    const Int128 bytes = std::exchange(loads_[link.index()], 0);
-    const Duration takes =
-        time_at(bytes, fabric().figures(link).bandwidth.count(), fabric().rate_parts());
-    if (!most || takes > most->takes)
-      most = {link, Bytes(checked_narrow(bytes)), takes};
-  }
+  std::optional<BusiestLink> most;
+  for (const LinkId link : used)
+    consider(most, link, std::exchange(loads_[link.index()], 0));
   return most;
 }
 

@@ -49,6 +49,7 @@
 #include "models/base/shared_list.h"
 #include "models/fabric/fabric.h"
 #include "models/program/program.h"
+#include "simulator/network/demand.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/lowered.h"
 
@@ -141,8 +142,8 @@ struct ExchangedData {
   };
   Form form = Form::Reduction;
   Bytes unit;
-  std::vector<Send> sends = {};
-  bool copies = false;  // whether the sends of one rank are copies of the same data
+  std::vector<Send> sends = {};  // ascending
+  bool copies = false;  // whether the sends of one rank are copies of the same data, a unit each
 };
 
 /// Returns what a group of so many ranks exchanges by the op. `elements` are those of a rank's
@@ -170,6 +171,7 @@ struct BusiestLink {
   LinkId link;
   Bytes bytes;
   Duration takes;  // at the link's bandwidth
+  friend bool operator==(const BusiestLink&, const BusiestLink&) = default;
 };
 
 class FabricBounds {
@@ -189,18 +191,14 @@ class FabricBounds {
   /// Cuts are looked for in at most so many different exchanges and groups.
   static constexpr size_t kMostExchanges = 256;
 
-  /// Uses the routes of `paths`, which must outlive this object, for the busiest links.
-  explicit FabricBounds(Paths& paths) : paths_(paths) {}
+  /// `fabric` must outlive this object.
+  explicit FabricBounds(const Fabric& fabric) : fabric_(fabric) {}
 
   /// Returns the bound for the ranks on these vertices. The cuts of equal exchanges of a group are
   /// looked for once, whatever the size of the unit. The result is empty if no data must go from
   /// one rank to another, if the fabric has too many links, or after too many other exchanges.
   /// Links that together have more than 63 bits of bandwidth cut nothing.
   std::optional<FabricBound> of(const ExchangedData& exchange, std::span<const VertexId> ranks);
-
-  /// Returns the busiest link of a collective, the lowest of several; nothing if it uses no link.
-  /// Equal schedules of a group are looked at once.
-  std::optional<BusiestLink> busiest(const Collective& collective);
 
  private:
   /// The tightest cut, for units of any size.
@@ -217,12 +215,6 @@ class FabricBounds {
     std::vector<VertexId> ranks;
     friend auto operator<=>(const Asked&, const Asked&) = default;
   };
-  struct Sending {
-    const Schedule* schedule;
-    const VertexId* vertices;
-    int64_t item;
-    friend auto operator<=>(const Sending&, const Sending&) = default;
-  };
 
   /// The links that a group may use, and the divisions of the fabric by them.
   struct Links {
@@ -238,7 +230,6 @@ class FabricBounds {
     std::vector<Division> divisions;
   };
 
-  const Fabric& fabric() const { return paths_.fabric(); }
   Links links_of(const std::optional<std::vector<LinkId>>& only) const;
   Tightest tightest(const ExchangedData& exchange, std::span<const VertexId> ranks);
   const std::vector<Division>& proposed(const OpenLinks& links, std::span<const VertexId> ranks,
@@ -248,13 +239,36 @@ class FabricBounds {
   Duration latency_of_sends(const ExchangedData& exchange, std::span<const VertexId> ranks,
                             const OpenLinks& links);
 
-  Paths& paths_;
+  const Fabric& fabric_;
   size_t flow_work_left_ = kMostFlowWorkOfAll;
   std::optional<Links> all_;  // once a group needs all links
   std::map<Asked, Tightest> known_;
   std::map<FlowEnds, Proposed> proposed_;             // the last of each
   std::map<VertexId, std::vector<int64_t>> reached_;  // by all links: latencies from the vertex
-  std::map<Sending, std::optional<BusiestLink>> busiest_;  // looked up only
+};
+
+/// BusiestLinks has the busiest link of each collective of a program. Equal sendings are looked at
+/// once.
+class BusiestLinks {
+ public:
+  /// All must outlive this object.
+  BusiestLinks(const Lowered& lowered, const Demands& demands, Paths& paths);
+
+  /// Returns the busiest link, the lowest of several; nothing if the collective uses no link.
+  /// Throws Overflow above 63 bits of bytes or picoseconds.
+  std::optional<BusiestLink> of(const Collective& collective);
+
+ private:
+  void consider(std::optional<BusiestLink>& most, LinkId link, Int128 bytes) const;
+  std::optional<BusiestLink> from_demands() const;
+  std::optional<BusiestLink> from_routes(const Collective& collective);
+
+  const Demands& demands_;
+  Paths& paths_;
+  /// How many runs the program's collectives have, if their sendings are all equal. Then a run
+  /// loads each link with an equal part of its demand.
+  std::optional<int64_t> equal_runs_;
+  std::map<Sending, std::optional<BusiestLink>> known_;  // looked up only
   std::vector<Int128> loads_;  // bytes, per link: of the collective that is looked at, else 0
 };
 

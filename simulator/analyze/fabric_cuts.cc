@@ -8,7 +8,7 @@
 #include <utility>
 
 #include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/push_relabel_max_flow.hpp>
+#include <boost/graph/boykov_kolmogorov_max_flow.hpp>
 
 #include "models/base/compiler.h"
 #include "models/fabric/topology.h"
@@ -373,7 +373,12 @@ class Flows {
   /// capacity left leads to.
   Found cut_before(size_t to) {
     Found found;
-    found.flow = boost::push_relabel_max_flow(graph_, source_, ranks_[to].index());
+    // Few paths carry these flows, so searching for them is quicker than pushing from vertex to
+    // vertex (Boykov and Kolmogorov 2004). The least cut next to the source is the same.
+    found.flow = boost::boykov_kolmogorov_max_flow(
+        graph_, boost::get(boost::edge_capacity, graph_),
+        boost::get(boost::edge_residual_capacity, graph_), boost::get(boost::edge_reverse, graph_),
+        boost::get(boost::vertex_index, graph_), source_, ranks_[to].index());
     std::vector<bool> reached(boost::num_vertices(graph_));
     std::vector<size_t> open = {source_};
     reached[source_] = true;

@@ -113,8 +113,12 @@ class Backwards {
 
   Running& running(CollectiveId id) {
     Running& running = running_[id.index()];
-    if (running.entries_left > 0)
-      return running;
+    if (running.entries_left == 0)
+      begin_to_undo(id, running);
+    return running;
+  }
+
+  void begin_to_undo(CollectiveId id, Running& running) {
     const Schedule& schedule = *lowered_.collective(id).schedule;
     running.entries_left = schedule.extent().ranks();
     std::vector<Instant*> entries;
@@ -124,7 +128,6 @@ class Backwards {
       entries.push_back(&latest(entry.list, {MomentKind::Entered, entry.enter}));
     }
     running.steps = std::make_unique<LatestSteps>(schedule, std::move(entries), makespan_);
-    return running;
   }
 
   void undo(ListId list, Moment moment) {

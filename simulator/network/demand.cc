@@ -6,7 +6,6 @@
 #include <map>
 #include <numeric>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -99,9 +98,7 @@ class Chains {
     const Collective& one = collective(all[first]);
     size_t next = first + 1;
     for (; next < end; ++next) {
-      const Collective& other = collective(all[next]);
-      if (other.schedule != one.schedule || other.vertices.begin() != one.vertices.begin() ||
-          other.work != one.work || all[next].node != all[first].node)
+      if (Sending(collective(all[next])) != Sending(one) || all[next].node != all[first].node)
         break;
     }
     return next;
@@ -110,13 +107,12 @@ class Chains {
   /// Adds the chains of switches, one per run. Collectives that send the same are looked at once.
   void add_switches() {
     std::vector<std::vector<Member>> alike;
-    std::map<std::tuple<const Schedule*, const VertexId*, Bytes>, size_t> known;  // looked up only
+    std::map<Sending, size_t> known;  // looked up only
     for (size_t c = 0; c < lowered_.collectives.size(); ++c) {
       const Collective& one = lowered_.collectives[c];
       if (one.schedule->extent().switch_nodes == 0)
         continue;
-      const auto [at, added] =
-          known.try_emplace({one.schedule, one.vertices.begin(), itemsize(one.work)}, alike.size());
+      const auto [at, added] = known.try_emplace(Sending(one), alike.size());
       if (added)
         alike.emplace_back();
       alike[at->second].push_back({CollectiveId(c), {}});
@@ -157,7 +153,9 @@ class Chains {
       const MessageFigures& figures = path.figures(collective.figures);
       const BytesPerSecond peak = path.peak(figures.channel_rate);
       const Int128 bytes = item * sent.elements;
-      const Int128 wire = ceil_divide(bytes * figures.share.wire, Int128{figures.share.data});
+      const auto [data, wire_of_data] = figures.share;
+      const Int128 wire =
+          data == wire_of_data ? bytes : ceil_divide(bytes * wire_of_data, Int128{data});
       for (const LinkId link : path.links)
         ask(link, peak, bytes, wire);
     });

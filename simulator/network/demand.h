@@ -4,15 +4,30 @@
 // link whose capacity covers the maximum never slows a message down. If that holds for every link,
 // the sweep is exact; if it holds for some links, the engine need not share them.
 
+#include <compare>
 #include <cstdint>
 #include <vector>
 
+#include "models/array/work.h"
 #include "models/base/compiler.h"
 #include "models/fabric/fabric.h"
 #include "simulator/network/paths.h"
 #include "simulator/schedule/lowered.h"
 
 namespace orrery {
+
+/// A Sending is what a run of a collective sends, and where. Runs of equal sendings ask the same of
+/// each link, but for their rates.
+struct Sending {
+  const Schedule* schedule;
+  const VertexId* vertices;
+  Bytes item;
+  explicit Sending(const Collective& collective)
+      : schedule(collective.schedule),
+        vertices(collective.vertices.begin()),
+        item(itemsize(collective.work)) {}
+  friend auto operator<=>(const Sending&, const Sending&) = default;
+};
 
 /// How much the chains of a program ask of a link. A chain is a sequence of messages, each sent
 /// after the one before. The messages of a member on one channel number, over all collectives of

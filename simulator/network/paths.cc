@@ -170,7 +170,8 @@ RouteSearch::Outcome RouteSearch::backwards(const Graph& graph, VertexId to, uin
   return is_only ? Outcome::OnlyRoute : Outcome::OneOfSeveral;
 }
 
-Paths::Paths(const Fabric& fabric, size_t most_held) : fabric_(fabric), most_held_(most_held) {
+Paths::Paths(const Fabric& fabric, size_t most_held)
+    : fabric_(fabric), is_searched_(fabric.topology().is_searched()), most_held_(most_held) {
   const size_t vertices = fabric.vertices();
   count_kept_ = std::bit_ceil(std::min({kMostKept, most_held, vertices * vertices}));
 }
@@ -200,18 +201,11 @@ RouteSearch::Outcome Paths::search(VertexId from, VertexId to, uint64_t number,
 void Paths::begin_path(Path& path) {
   path_ = &path;
   path.links.clear();
-  path.bottleneck.reset();
   path.rate_parts = fabric_.rate_parts();
-  path.latency = {};
-  path.over_network = false;
 }
 
-void Paths::append(LinkId id) {
-  const LinkFigures link = fabric_.figures(id);
-  path_->links.emplace_back(id);
-  path_->bottleneck =
-      path_->bottleneck ? std::min(*path_->bottleneck, link.bandwidth) : link.bandwidth;
-  path_->latency += link.latency;
+void Paths::end_path() {
+  static_cast<RouteFigures&>(*path_) = fabric_.figures_of(path_->links);
 }
 
 size_t Paths::slot_of(const Asked& asked, size_t size) const {
@@ -234,11 +228,11 @@ bool Paths::append_searched(const Asked& asked, uint64_t number, RouteSearch::Ar
       !(for_any_number || (kept.number == number && kept.around == around))) {
     kept.links.clear();
     const RouteSearch::Outcome outcome = search(asked.from, asked.to, number, around, kept.links);
+    std::ranges::reverse(kept.links);
     kept = {asked, number, around, outcome, std::move(kept.links)};
   }
   const bool found = kept.outcome != RouteSearch::Outcome::NoRoute;
-  for (auto link = kept.links.rbegin(); link != kept.links.rend(); ++link)
-    append(*link);
+  path_->links.insert(path_->links.end(), kept.links.begin(), kept.links.end());
   if (kept.links.capacity() > kMostLinksKept)
     kept = {};
   return found;
@@ -258,7 +252,7 @@ bool Paths::route(const Asked& asked) {
     const std::optional<LinkId> only = graph_->only_out(from);
     if (!only)
       break;
-    append(*only);
+    path_->links.push_back(*only);
     from = graph_->to[only->index()];
   }
   ahead_.clear();
@@ -275,8 +269,8 @@ bool Paths::route(const Asked& asked) {
                                    static_cast<uint32_t>(ahead_.size())};
   if (from != to && !append_searched({from, to, channel}, number, around))
     return false;
-  for (auto link = ahead_.rbegin(); link != ahead_.rend(); ++link)
-    append(*link);
+  path_->links.insert(path_->links.end(), ahead_.rbegin(), ahead_.rend());
+  end_path();
   return true;
 }
 
@@ -326,17 +320,8 @@ bool Paths::route_by_rule(const Asked& asked) {
     links.clear();
     found = topology.append_route(from, to, number.value_or(to.index()) + way, links);
   }
-  if (!found || links.empty())
-    return found;
-  BytesPerSecond least = fabric_.figures(links.front()).bandwidth;
-  for (const LinkId id : links) {
-    const LinkFigures link = fabric_.figures(id);
-    least = std::min(least, link.bandwidth);
-    path_->latency += link.latency;
-    path_->over_network = path_->over_network || topology.is_network(id);
-  }
-  path_->bottleneck = least;
-  return true;
+  end_path();
+  return found;
 }
 
 const Path* Paths::find_by_rule(VertexId from, VertexId to, uint32_t channel) {
@@ -359,12 +344,11 @@ const Path* Paths::find_by_rule(VertexId from, VertexId to, uint32_t channel) {
 }
 
 bool Paths::may_differ_by_channel() const {
-  return fabric_.ways().hashed || fabric_.topology().is_searched() || fabric_.has_cuts();
+  return fabric_.ways().hashed || is_searched_ || fabric_.has_cuts();
 }
 
 const Path* Paths::find(VertexId from, VertexId to, uint32_t channel) {
-  return fabric_.topology().is_searched() ? find_in_list(from, to, channel)
-                                          : find_by_rule(from, to, channel);
+  return is_searched_ ? find_in_list(from, to, channel) : find_by_rule(from, to, channel);
 }
 
 const Path& Paths::between(VertexId from, VertexId to, uint32_t channel) {

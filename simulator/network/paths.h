@@ -41,12 +41,9 @@
 namespace orrery {
 
 /// A Path is the route of a message, with its figures.
-struct Path {
-  Route links;                               // in order
-  std::optional<BytesPerSecond> bottleneck;  // the least bandwidth; empty: no links
-  int64_t rate_parts = 1;                    // of the fabric: the unit of bandwidths
-  Duration latency;                          // the sum over the links
-  bool over_network = false;                 // whether some link joins nodes
+struct Path : RouteFigures {
+  Route links;             // in order
+  int64_t rate_parts = 1;  // of the fabric: the unit of bandwidths
 
   /// Returns what a message of the collective costs here, besides the links.
   const MessageFigures& figures(const CollectiveFigures& of) const {
@@ -170,7 +167,7 @@ class Paths {
     uint64_t number = 0;  // of one route of several, as `around`
     RouteSearch::Around around;
     RouteSearch::Outcome outcome = RouteSearch::Outcome::NoRoute;
-    Route links;  // the last one first
+    Route links;
   };
   static constexpr size_t kMostKept = size_t{1} << 12U;
   static constexpr size_t kMostFound = size_t{1} << 9U;
@@ -183,7 +180,7 @@ class Paths {
   /// more pairs than slots.
   size_t slot_of(const Asked& asked, size_t size) const;
   void begin_path(Path& path);
-  void append(LinkId link);
+  void end_path();
   bool crosses_a_cut(const Route& route) const;
   bool route(const Asked& asked);
   bool append_searched(const Asked& asked, uint64_t number, RouteSearch::Around around);
@@ -191,6 +188,7 @@ class Paths {
                               RouteSearch::Around around, Route& backwards);
 
   const Fabric& fabric_;
+  const bool is_searched_;                              // whether the topology has no rule
   std::optional<RouteSearch::Graph> graph_;             // from the first search on
   std::vector<std::unique_ptr<RouteSearch>> searches_;  // per vertex: the search that began at it
   size_t held_ = 0;

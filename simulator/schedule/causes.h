@@ -53,6 +53,8 @@ ORRERY_ALWAYS_INLINE inline bool for_each_cause_of_sending(const S& schedule, co
   if (extent.entry == Entry::Rendezvous && extent.is_rank(*step.to) &&
       !visit(Cause{CauseKind::Enter, {*step.to, {}, 0}, Half::Receive}))
     return false;
+  if (extent.one_message_a_connection)
+    return true;
   const std::optional<StepRef> slot = schedule.takes_slot_of(ref);
   if (!slot)
     return true;

@@ -11,6 +11,8 @@
 #include <optional>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
 #include "simulator/schedule/list_progress.h"
 
 namespace orrery {
@@ -54,7 +56,7 @@ class RunTable {
     if (at != own.begin())
       own.slots.erase(at);
     else if (++own.over > own.slots.size() / 2)
-      own = {{own.begin(), own.slots.end()}, 0};
+      own = {Slots(own.begin(), own.slots.end()), 0};
     slots_[slot]->value = T();
     slots_[slot]->is_used = false;
     free_.push_back(slot);
@@ -96,16 +98,15 @@ class RunTable {
   /// UnderWay has the runs of a collective that are under way, by iteration. A member that runs
   /// ahead may leave many runs behind it. Most runs end in order. So the entries of ended runs at
   /// the front are only counted at first, and removed together.
+  using Slots = boost::container::small_vector<uint32_t, 2>;
   struct UnderWay {
-    std::vector<uint32_t> slots;
+    Slots slots;
     size_t over = 0;
-    std::vector<uint32_t>::iterator begin() {
-      return slots.begin() + static_cast<std::ptrdiff_t>(over);
-    }
+    Slots::iterator begin() { return slots.begin() + static_cast<std::ptrdiff_t>(over); }
   };
 
   /// Returns the first run of the collective that is not before this one.
-  std::vector<uint32_t>::iterator find(CollectiveRun run) {
+  Slots::iterator find(CollectiveRun run) {
     UnderWay& own = of_[run.collective.index()];
     return std::partition_point(own.begin(), own.slots.end(), [&](uint32_t slot) {
       return slots_[slot]->run.iteration < run.iteration;

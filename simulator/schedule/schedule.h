@@ -130,6 +130,9 @@ struct Extent {
   /// Whether the schedule computes the same when its output area is the input area.
   bool works_in_place = false;
   bool copies = false;  // some step copies inside its device (TimedActions)
+  /// Whether each connection carries at most one message. Then no message waits for a slot, and
+  /// executors remember nothing per connection: there may be as many connections as steps.
+  bool one_message_a_connection = false;
 
   uint32_t ranks() const { return nodes - switch_nodes; }
   bool is_rank(Node node) const { return node.index() < ranks(); }
@@ -192,8 +195,9 @@ class Schedule {
 
   /// Returns the receiving step whose slot the message of this sending step reuses. It receives the
   /// message sent `slots` messages earlier on the same connection; if there is none, a slot is
-  /// free. (A connection is a sending channel with a receiving channel.)
-  virtual std::optional<StepRef> takes_slot_of(StepRef ref) const = 0;
+  /// free. (A connection is a sending channel with a receiving channel.) This version serves
+  /// schedules with one message a connection.
+  virtual std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const { return std::nullopt; }
 
   /// Visits what the channel sends to each node, in ascending order of nodes. This version goes
   /// through the steps; computed schedules override it. Throws Overflow if elements exceed 64 bits.
@@ -203,10 +207,6 @@ class Schedule {
   /// Returns the elements of the largest message; 0 without messages. This version goes through the
   /// steps; computed schedules override it.
   virtual int64_t largest_message() const;
-
-  /// Returns whether each connection is known to carry at most one message. Then executors remember
-  /// nothing per connection; such a schedule may have as many connections as steps.
-  virtual bool one_message_a_connection() const { return false; }
 };
 
 /// Returns the number of steps over all nodes and channels.

@@ -30,8 +30,10 @@ SlicedSchedule::SlicedSchedule(std::unique_ptr<const Schedule> whole, int64_t st
   find_lengths();
   visit_steps();
   ORRERY_CHECK(uint64_t{longest_} * iterations_ < uint64_t{1} << 31U, "step numbers have 31 bits");
-  if (iterations_ > 1)
+  if (iterations_ > 1) {
+    extent_.one_message_a_connection = false;
     find_window();
+  }
 }
 
 int64_t SlicedSchedule::iterations_for(const Schedule& whole, int64_t stretch) {
@@ -53,7 +55,7 @@ void SlicedSchedule::find_lengths() {
 }
 
 void SlicedSchedule::visit_steps() {
-  const bool one_message = whole_->one_message_a_connection();
+  const bool one_message = whole_->extent().one_message_a_connection;
   int64_t largest = 0;                                  // of the copies too
   int64_t least = std::numeric_limits<int64_t>::max();  // of those with elements
   for (size_t number = 0; number < extent_.all_channels(); ++number) {
@@ -103,7 +105,7 @@ void SlicedSchedule::find_window() {
   const uint64_t all = uint64_t{longest_} * iterations_;
   // The channel of a message's receiver is ahead by at most `slots` messages of their connection:
   // its next send waits for a slot, its next receive for a message.
-  uint64_t ahead = whole_->one_message_a_connection() ? extent_.slots : 1;  // iterations
+  uint64_t ahead = whole_->extent().one_message_a_connection ? extent_.slots : 1;  // iterations
   for (const Connection& connection : connections_)
     ahead = std::max<uint64_t>(ahead, iterations_of(extent_.slots, connection.messages));
   back_ = static_cast<uint32_t>(ahead);
@@ -124,13 +126,13 @@ uint32_t SlicedSchedule::find_lookback() const {
       lookback = std::max(
           lookback, uint64_t{user.iterations_before} * length + within.index - user.receiver.index);
   };
-  if (whole_->one_message_a_connection() && extent_.slots >= iterations_)
+  if (whole_->extent().one_message_a_connection && extent_.slots >= iterations_)
     return static_cast<uint32_t>(lookback);  // no message takes such a slot
   for (size_t number = 0; number < extent_.all_channels(); ++number) {
     const Node node = extent_.node_of(number);
     const Channel channel = extent_.channel_of(number);
     const uint32_t length = this->length(node, channel);
-    if (whole_->one_message_a_connection()) {
+    if (whole_->extent().one_message_a_connection) {
       for (uint32_t i = 0; i < length; ++i)
         if (whole_->step({node, channel, i}).to)
           reach({node, channel, i}, length);
@@ -172,7 +174,7 @@ bool SlicedSchedule::keeps_elements_together() const {
 }
 
 SlicedSchedule::SlotUser SlicedSchedule::slot_user(StepRef within) const {
-  if (whole_->one_message_a_connection())
+  if (whole_->extent().one_message_a_connection)
     return {extent_.slots, whole_->peer(within, Half::Send)};
   const size_t number = extent_.number_of(within.node, within.channel);
   const auto first = std::lower_bound(

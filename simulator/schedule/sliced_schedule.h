@@ -257,7 +257,6 @@ class CountedChannels final : public Schedule {
     return whole_.takes_slot_of(ref);
   }
   int64_t largest_message() const override { return whole_.largest_message(); }
-  bool one_message_a_connection() const override { return whole_.one_message_a_connection(); }
 
  private:
   const Schedule& whole_;

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "models/base/compiler.h"
@@ -16,16 +17,20 @@ namespace orrery {
 /// A StepTable has, for every channel, the entries of the current step and the `window` steps
 /// before it. Its memory grows with nodes x channels x window, not with the length of a schedule.
 /// If all steps of each channel fit the window, it grows with them instead: the channels of some
-/// schedules are very unequal. A default StepTable has no entries.
+/// schedules are very unequal. Where each begins is stored only then. A default StepTable has no
+/// entries.
 template <class T>
 class StepTable {
  public:
   StepTable() = default;
   StepTable(const Schedule& schedule, const T& initial) : channels_(schedule.extent().channels) {
     const Extent& extent = schedule.extent();
-    if (!fits_window(schedule)) {
-      shift_ = shift_of(extent);
-      entries_.assign(extent.all_channels() << shift_, initial);
+    const Lengths lengths = lengths_of(schedule);
+    each_ = lengths.each(extent);
+    if (lengths.most > extent.window)
+      mask_ = each_ - 1;
+    if (each_ > 0) {
+      entries_.assign(extent.all_channels() * each_, initial);
       return;
     }
     begins_.reserve(extent.all_channels() + 1);
@@ -39,8 +44,8 @@ class StepTable {
   static Int128 bytes(const Schedule& schedule) {
     const Extent& extent = schedule.extent();
     const Int128 channels = Int128{extent.nodes} * extent.channels;
-    if (!fits_window(schedule))
-      return (channels << shift_of(extent)) * Int128{sizeof(T)};
+    if (const uint32_t each = lengths_of(schedule).each(extent); each > 0)
+      return channels * each * Int128{sizeof(T)};
     return channels * Int128{sizeof(size_t)} + Int128{count_steps(schedule)} * Int128{sizeof(T)};
   }
 
@@ -51,36 +56,50 @@ class StepTable {
     const size_t number = number_of(channel);
     const auto first = static_cast<std::ptrdiff_t>(index_of({channel.node, channel.channel, 0}));
     const auto begin = entries_.begin() + first;
-    const auto size = begins_.empty() ? std::ptrdiff_t{1} << shift_
+    const auto size = begins_.empty() ? std::ptrdiff_t{each_}
                                       : static_cast<std::ptrdiff_t>(begins_[number + 1]) - first;
     std::rotate(begin, begin + (size - static_cast<std::ptrdiff_t>(steps) % size) % size,
                 begin + size);
   }
 
  private:
-  static bool fits_window(const Schedule& schedule) {
+  struct Lengths {
+    uint32_t least = std::numeric_limits<uint32_t>::max();  // steps of a channel
+    uint32_t most = 0;
+
+    /// Returns how many entries each channel has; 0 if channels have different numbers of entries.
+    /// If a channel has more steps than the window, it is a power of two above the window.
+    uint32_t each(const Extent& extent) const {
+      if (most > extent.window)
+        return uint32_t{1} << std::bit_width(extent.window);
+      return least == most ? most : 0;
+    }
+  };
+  static Lengths lengths_of(const Schedule& schedule) {
     const Extent& extent = schedule.extent();
-    for (size_t number = 0; number < extent.all_channels(); ++number)
-      if (schedule.steps(extent.node_of(number), extent.channel_of(number)) > extent.window)
-        return false;
-    return true;
-  }
-  /// Returns the base-2 logarithm of window + 1, rounded up: a channel has so many entries.
-  static uint32_t shift_of(const Extent& extent) {
-    return static_cast<uint32_t>(std::bit_width(extent.window));
+    Lengths lengths;
+    for (size_t number = 0; number < extent.all_channels(); ++number) {
+      const uint32_t steps = schedule.steps(extent.node_of(number), extent.channel_of(number));
+      lengths.least = std::min(lengths.least, steps);
+      lengths.most = std::max(lengths.most, steps);
+      if (lengths.most > extent.window)
+        break;
+    }
+    return lengths;
   }
   uint64_t number_of(StepRef ref) const {
     return uint64_t{ref.node.index()} * channels_ + ref.channel.index();
   }
   uint64_t index_of(StepRef ref) const {
     if (begins_.empty())
-      return (number_of(ref) << shift_) | (ref.index & ((1U << shift_) - 1U));
+      return number_of(ref) * each_ + (ref.index & mask_);
     return begins_[number_of(ref)] + ref.index;
   }
 
   uint32_t channels_ = 0;
-  uint32_t shift_ = 0;          // a channel has 1 << shift_ entries, if begins_ is empty
-  std::vector<size_t> begins_;  // of the channels, and the end
+  uint32_t each_ = 0;  // entries of each channel, if begins_ is empty
+  uint32_t mask_ = std::numeric_limits<uint32_t>::max();  // steps that share an entry
+  std::vector<size_t> begins_;                            // of the channels, and the end
   std::vector<T> entries_;
 };
 

@@ -66,6 +66,7 @@ StoredSchedule::StoredSchedule(Extent extent, const StoredSteps& steps,
   extent_.channels = 0;
   extent_.window = 0;
   extent_.lockstep = false;
+  extent_.one_message_a_connection = false;
   for (const auto& channels : steps)
     extent_.channels = std::max(extent_.channels, static_cast<uint32_t>(channels.size()));
   for (const auto& channels : steps)
@@ -104,8 +105,7 @@ StoredSchedule::StoredSchedule(Extent extent, const StoredSteps& steps,
                  "every message has two ends");
 }
 
-StoredSchedule::StoredSchedule(const Schedule& schedule)
-    : extent_(schedule.extent()), one_message_a_connection_(schedule.one_message_a_connection()) {
+StoredSchedule::StoredSchedule(const Schedule& schedule) : extent_(schedule.extent()) {
   steps_.reserve(count_steps(schedule));
   for (size_t number = 0; number < extent_.all_channels(); ++number) {
     StepRef ref{extent_.node_of(number), extent_.channel_of(number)};

@@ -70,7 +70,6 @@ class StoredSchedule final : public Schedule {
   StepRef peer(StepRef ref, Half half) const override;
   std::optional<StepRef> takes_slot_of(StepRef ref) const override;
   int64_t largest_message() const override { return largest_message_; }
-  bool one_message_a_connection() const override { return one_message_a_connection_; }
 
  private:
   struct Stored {
@@ -90,7 +89,6 @@ class StoredSchedule final : public Schedule {
   std::vector<size_t> begins_ = {0};  // of the channels in `steps_`, and the end
   std::vector<Stored> steps_;         // by node, channel and index
   int64_t largest_message_ = 0;
-  bool one_message_a_connection_ = false;
 };
 
 }  // namespace orrery

@@ -11,6 +11,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -132,6 +133,16 @@ class CollectiveSweep {
     PayloadDurations durations;
   };
 
+  /// A cost as it was last computed. Most ways of a row have the same, and computing one takes
+  /// divisions of 128 bits.
+  struct Computed {
+    bool known = false;
+    bool of_member = false;  // or of a switch node
+    std::optional<BytesPerSecond> rate;
+    const MessageFigures* figures = nullptr;
+    Cost cost;
+  };
+
   /// A Way is stored per channel, so that no message needs a search or a division. It has the route
   /// of the last message, and the costs of two sizes. Algorithms split data into parts of two
   /// sizes.
@@ -182,10 +193,14 @@ class CollectiveSweep {
   /// node's receive half of the same row: all receive halves are right after the first pass.
   void run_rows() {
     uint32_t rows = 0;
+    full_rows_ = std::numeric_limits<uint32_t>::max();
     bool learn_first = false;  // the row before did not know its costs: this one will not either
     for (uint32_t c = 0; c < extent_.channels; ++c)
-      for (uint32_t n = 0; n < extent_.nodes; ++n)
-        rows = std::max(rows, schedule_.steps(Node(n), Channel(c)));
+      for (uint32_t n = 0; n < extent_.nodes; ++n) {
+        const uint32_t steps = schedule_.steps(Node(n), Channel(c));
+        rows = std::max(rows, steps);
+        full_rows_ = std::min(full_rows_, steps);
+      }
     for (uint32_t row = 0; row < rows && holds(); ++row) {
       bool again = false;
       bool learnt = false;
@@ -314,7 +329,7 @@ class CollectiveSweep {
     kept_.clear();
     kept_.reserve(extent_.nodes);
     for (uint32_t n = 0; n < extent_.nodes; ++n)
-      if (row < schedule_.steps(Node(n), channel))
+      if (row < full_rows_ || row < schedule_.steps(Node(n), channel))
         kept_.push_back({Node(n), schedule_.step({Node(n), channel, row})});
   }
 
@@ -454,12 +469,22 @@ class CollectiveSweep {
                           ref.channel.index());
   }
 
-  Cost cost(const Way& way, Node node, int64_t count) const {
-    const Bytes size = itemsize_ * count;
-    const MessageFigures& figures =
-        way.figures == nullptr ? collective_.figures.messages : *way.figures;
-    return {count, payload_durations(size, rates_of(collective_, node),
-                                     message_duration(size, way.rate, rate_parts_, figures))};
+  Cost cost(const Way& way, Node node, int64_t count) {
+    const bool is_member = collective_.is_member(node);
+    Computed& last = computed_[count == 0 ? 0 : 1];
+    if (last.cost.count != count || last.rate != way.rate || last.figures != way.figures ||
+        last.of_member != is_member || !last.known) {
+      const Bytes size = itemsize_ * count;
+      const MessageFigures& figures =
+          way.figures == nullptr ? collective_.figures.messages : *way.figures;
+      last = {true,
+              is_member,
+              way.rate,
+              way.figures,
+              {count, payload_durations(size, rates_of(collective_, node),
+                                        message_duration(size, way.rate, rate_parts_, figures))}};
+    }
+    return last.cost;
   }
 
   /// Returns how many rows of steps are remembered, a power of two.
@@ -482,11 +507,13 @@ class CollectiveSweep {
   EventLog* const log_;
   CapacityCheck* const capacity_;  // null: no link can be asked for too much
   const size_t row_mask_;
-  const size_t width_;     // steps of a row
-  std::vector<Way> ways_;  // per channel, node
+  const size_t width_;                // steps of a row
+  std::vector<Way> ways_;             // per channel, node
+  std::array<Computed, 2> computed_;  // of no elements, and of some
   /// The links on the way of a channel's last message that capacity_ looks at.
   std::vector<boost::container::small_vector<LinkId, 4>> shared_links_;
   std::vector<StepTimes> times_;
+  uint32_t full_rows_ = 0;      // all channels of all nodes have steps in so many rows
   std::vector<NodeStep> kept_;  // the steps of the row that kept_of_ names
   std::optional<std::pair<Channel, uint32_t>> kept_of_;
   Tally tally_;

@@ -151,8 +151,8 @@ void DeviceClocks::passed(ListId list, uint64_t position) {
 }
 
 void DeviceClocks::entered(EnterRef entry) {
-  StreamClock& stream =
-      clocks_[entry.list.index()].streams[lists_.tape(entry.list).stream_at(entry.enter)];
+  const Tape& tape = lists_.tape(entry.list);
+  StreamClock& stream = clocks_[entry.list.index()].streams[tape.stream_at(entry.enter)];
   const Member member = lists_.member(entry);
   const Instant entry_at = on_behalf_of(lists_.op(entry), [&] {
     const Collective& collective = lowered_.collective(member.collective);
@@ -160,7 +160,8 @@ void DeviceClocks::entered(EnterRef entry) {
     return collective.entry(stream.entered);
   });
   happened(entry.list, {MomentKind::Entered, entry.enter});
-  entrances_.push_back({lists_.run(entry), member.node, entry, entry_at});
+  const CollectiveRun run{member.collective, tape.iteration_at(entry.enter)};
+  entrances_.push_back({run, member.node, entry, entry_at});
 }
 
 void DeviceClocks::append_state(ListId list, const LoopedOrder::LoopRun& loop, Instant base,

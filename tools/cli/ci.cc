@@ -124,7 +124,8 @@ std::map<std::string, TextPosition> places_of(const Scenario& scenario) {
 void CiResults::add(const std::string& file, const std::vector<Check>& checks,
                     const std::string& replay, OnUndecided undecided,
                     FunctionRef<std::optional<TextPosition>(const Check& check)> where) {
-  add_suite(file, junit_cases(file, checks, replay), undecided);
+  if (options_.junit)
+    add_suite(file, junit_cases(file, checks, replay), undecided);
   annotate(file, Of::File, checks, undecided, where);
 }
 

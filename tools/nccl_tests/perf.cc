@@ -69,8 +69,7 @@ class Perf {
       : request_(request),
         settings_(request.settings),
         cluster_(cluster),
-        paths_(cluster.fabric),
-        bounds_(paths_) {}
+        bounds_(cluster.fabric) {}
 
   PerfTable run() {
     NcclTable& table = result_.table;
@@ -306,7 +305,6 @@ class Perf {
   const PerfRequest& request_;
   const NcclSettings& settings_;
   const Cluster& cluster_;
-  Paths paths_;
   FabricBounds bounds_;
   double reached_ = 0;  // the largest share of a bound so far, for display only
   PerfTable result_;

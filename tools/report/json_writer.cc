@@ -45,11 +45,29 @@ std::string dumped(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// Appends the text in quotes. Most texts that need escapes only quote a name.
+void append_escaped(std::string& out, std::string_view text) {
+  const size_t at = out.size();
+  out += '"';
+  for (const char c : text) {
+    if (c < ' ' || c > '~') {
+      out.resize(at);
+      out += dumped(text);
+      return;
+    }
+    if (c == '"' || c == '\\')
+      out += '\\';
+    out += c;
+  }
+  out += '"';
+}
+
 /// Appends the text in quotes, and then `after`. All is appended at once: each append checks the
 /// capacity.
 void append_quoted(std::string& out, std::string_view text, std::string_view after = "") {
   if (!is_plain(text)) {
-    out.append(dumped(text)).append(after);
+    append_escaped(out, text);
+    out.append(after);
     return;
   }
   const size_t at = out.size();

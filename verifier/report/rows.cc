@@ -28,7 +28,8 @@ class Rows {
         stages_(stages),
         report_(report),
         thread_of_(issued_by(program_)),
-        bounds_(stages.paths()),
+        bounds_(stages.fabric()),
+        busiest_(stages.lowered(), stages.demands(), stages.paths()),
         reached_(program_.sites.size()) {}
 
   void add_ops() {
@@ -145,7 +146,7 @@ class Rows {
         std::span(collective.vertices.begin(), ranks));
     if (bound)
       *known = std::make_shared<const ReachedBound>(
-          ReachedBound{*bound, time_of_group(op, collective), bounds_.busiest(collective),
+          ReachedBound{*bound, time_of_group(op, collective), busiest_.of(collective),
                        program_.site(*op.site).groups.size()});
     return *known;
   }
@@ -208,6 +209,7 @@ class Rows {
   Report& report_;
   const std::vector<ThreadId> thread_of_;  // per op
   FabricBounds bounds_;
+  BusiestLinks busiest_;
   std::vector<std::optional<std::shared_ptr<const ReachedBound>>> reached_;  // per site, once known
   std::map<std::pair<const CoreMap*, std::vector<std::string>>, std::shared_ptr<const CoreReport>>
       cores_;  // by map and operands

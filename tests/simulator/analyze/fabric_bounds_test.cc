@@ -32,6 +32,30 @@ TEST_CASE("bounds: a ring over a switch gathers as fast as one device's link all
   }
 }
 
+TEST_CASE("bounds: other calls of the program do not change what is the busiest link of one") {
+  const Fabric fabrics[] = {ring_fabric(5, kFifty), switch_fabric(5, kFifty),
+                            tree_fabric({{5, 2, 1, kFifty}, {2, 1, 3, kFifty}})};
+  for (const Fabric& fabric : fabrics) {
+    CAPTURE(fabric.devices());
+    const int64_t n = fabric.devices();
+    const Call sum = psum(n * 1000, "ring");
+    const Call exchange = {
+        "all_to_all",
+        {{"split_axis", int64_t{0}}, {"concat_axis", int64_t{0}}, {"tiled", true}},
+        {n * 700},
+        "pairwise",
+        Dtype::U8};
+    // If all calls send the same, the demands are used, else the routes.
+    const Call alike[] = {sum, sum, sum};
+    const Call mixed[] = {sum, exchange, sum};
+    const auto by_demands = busiest_links(fabric, alike);
+    const auto by_routes = busiest_links(fabric, mixed);
+    CHECK(by_demands[2] == by_routes[2]);
+    CHECK(busiest_links(fabric, {&exchange, 1}).front() == by_routes[1]);
+    CHECK(by_routes[0] != by_routes[1]);
+  }
+}
+
 TEST_CASE("bounds: a ring over a switch reduces as fast as all devices' links allow together") {
   for (const uint32_t n : {2U, 3U, 8U, 13U}) {
     const TimedCall ran = timed(switch_fabric(n, kFifty), psum(n * 1000, "ring"));
@@ -236,15 +260,13 @@ TEST_CASE("bounds: fabrics of too many links have none, nor do exchanges after t
   const ExchangedData sum{ExchangedData::Form::Reduction, Bytes(1000)};
   const auto has_bound = [&](uint32_t devices) {
     const Fabric fabric = fully_connected_fabric(devices, kFifty);
-    Paths paths(fabric);
-    return FabricBounds(paths).of(sum, two).has_value();
+    return FabricBounds(fabric).of(sum, two).has_value();
   };
   // n (n - 1) links are at most 2^20 for n up to 1024.
   CHECK(has_bound(1024));
   CHECK(!has_bound(1025));
   const Fabric fabric = switch_fabric(30, kFifty);
-  Paths paths(fabric);
-  FabricBounds bounds(paths);
+  FabricBounds bounds(fabric);
   size_t found = 0;
   for (uint32_t a = 0; a < 30; ++a)
     for (uint32_t b = 0; b < a; ++b)
@@ -265,8 +287,7 @@ TEST_CASE("bounds: flows propose cuts for the first exchanges only") {
     join(device, 64 + device % 2, BytesPerSecond(50'000'000'000));
   join(64, 65, BytesPerSecond(1'000'000'000));
   const Fabric fabric(64, {"even", "odd"}, links);
-  Paths paths(fabric);
-  FabricBounds bounds(paths);
+  FabricBounds bounds(fabric);
   // The sum of 1,000 B crosses the slow link once each way.
   const ExchangedData sum{ExchangedData::Form::Reduction, Bytes(1000)};
   const auto crosses_slow_link = [&](uint32_t without) {
@@ -298,9 +319,8 @@ TEST_CASE("bounds: slices of tables cross as their sizes say") {
   const std::vector<ExchangedData::Send> expected = {{0, 1, 7}, {1, 0, 2}};
   CHECK(exchange.sends == expected);
   const Fabric fabric = ring_fabric(2, kFifty);
-  Paths paths(fabric);
   const std::vector<VertexId> ranks = {VertexId(0), VertexId(1)};
-  CHECK(FabricBounds(paths).of(exchange, ranks)->cut == at_50(700));
+  CHECK(FabricBounds(fabric).of(exchange, ranks)->cut == at_50(700));
 }
 
 }  // namespace

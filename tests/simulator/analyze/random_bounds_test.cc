@@ -249,8 +249,7 @@ TEST_CASE("bounds: in lists of links, flows and devices find the tightest set of
     const Fabric fabric = any_list(random);
     const std::vector<VertexId> ranks = devices_of(fabric);
     const Bytes unit(random.between(1, 1000) * 1000);
-    Paths paths(fabric);
-    FabricBounds bounds(paths);
+    FabricBounds bounds(fabric);
     const auto check = [&](ExchangedData::Form form, bool enter, Sets::Units units, FlowEnds ends) {
       Sets all(fabric, unit, enter, units);
       all.add_all();
@@ -289,8 +288,7 @@ TEST_CASE("bounds: in trees with one way between devices, no set of vertices is 
     const Fabric fabric = random.below(2) == 0 ? Fabric(tree) : divided(Fabric(tree));
     const std::vector<VertexId> ranks = devices_of(fabric);
     const Bytes unit(random.between(1, 1000) * 1000);
-    Paths paths(fabric);
-    FabricBounds bounds(paths);
+    FabricBounds bounds(fabric);
     const auto check = [&](ExchangedData::Form form, bool enter, Sets::Units units) {
       Sets all(fabric, unit, enter, units);
       all.add_all();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,11 @@ std::optional<TimedCall> try_timed(const Fabric& fabric, const Call& call, std::
 
 /// Does the same over all devices. Requires that the algorithm fits, and that there is a bound.
 TimedCall timed(const Fabric& fabric, const Call& call);
+
+/// Returns the busiest link of each call in a program of all of them, over all devices. Requires
+/// that the algorithms fit.
+std::vector<std::optional<BusiestLink>> busiest_links(const Fabric& fabric,
+                                                      std::span<const Call> calls);
 
 /// Returns how long so many bytes take on a link of 50 GB/s.
 Duration at_50(int64_t bytes);

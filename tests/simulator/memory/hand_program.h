@@ -26,7 +26,6 @@ class ScratchSchedule final : public Schedule {
   uint32_t steps(Node, Channel) const override { return 0; }
   Step step(StepRef) const override { return {}; }
   StepRef peer(StepRef ref, Half) const override { return ref; }
-  std::optional<StepRef> takes_slot_of(StepRef) const override { return std::nullopt; }
 
  private:
   Extent extent_;
