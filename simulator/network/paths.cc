@@ -171,10 +171,11 @@ RouteSearch::Outcome RouteSearch::backwards(const Graph& graph, VertexId to, uin
 }
 
 Paths::Paths(const Fabric& fabric, size_t most_held)
-    : fabric_(fabric), is_searched_(fabric.topology().is_searched()), most_held_(most_held) {
-  const size_t vertices = fabric.vertices();
-  count_kept_ = std::bit_ceil(std::min({kMostKept, most_held, vertices * vertices}));
-}
+    : fabric_(fabric),
+      is_searched_(fabric.topology().is_searched()),
+      vertices_(fabric.vertices()),
+      most_held_(most_held),
+      count_kept_(std::bit_ceil(std::min<size_t>({kMostKept, most_held, vertices_ * vertices_}))) {}
 
 RouteSearch::Outcome Paths::search(VertexId from, VertexId to, uint64_t number,
                                    RouteSearch::Around around, Route& backwards) {
@@ -209,9 +210,8 @@ void Paths::end_path() {
 }
 
 size_t Paths::slot_of(const Asked& asked, size_t size) const {
-  const uint64_t vertices = fabric_.vertices();
-  const uint64_t pair = asked.from.index() * vertices + asked.to.index();
-  if (vertices * vertices <= size)
+  const uint64_t pair = asked.from.index() * vertices_ + asked.to.index();
+  if (vertices_ * vertices_ <= size)
     return (pair + uint64_t{asked.channel} * 0x9e3779b97f4a7c15U) & (size - 1);
   const uint64_t hash =
       (uint64_t{asked.from.index()} + (uint64_t{asked.channel} << 32U)) * 0x9e3779b97f4a7c15U +
@@ -232,7 +232,8 @@ bool Paths::append_searched(const Asked& asked, uint64_t number, RouteSearch::Ar
     kept = {asked, number, around, outcome, std::move(kept.links)};
   }
   const bool found = kept.outcome != RouteSearch::Outcome::NoRoute;
-  path_->links.insert(path_->links.end(), kept.links.begin(), kept.links.end());
+  for (const LinkId link : kept.links)
+    path_->links.push_back(link);
   if (kept.links.capacity() > kMostLinksKept)
     kept = {};
   return found;
@@ -269,7 +270,8 @@ bool Paths::route(const Asked& asked) {
                                    static_cast<uint32_t>(ahead_.size())};
   if (from != to && !append_searched({from, to, channel}, number, around))
     return false;
-  path_->links.insert(path_->links.end(), ahead_.rbegin(), ahead_.rend());
+  for (size_t left = ahead_.size(); left > 0; --left)
+    path_->links.push_back(ahead_[left - 1]);
   end_path();
   return true;
 }

@@ -188,7 +188,8 @@ class Paths {
                               RouteSearch::Around around, Route& backwards);
 
   const Fabric& fabric_;
-  const bool is_searched_;                              // whether the topology has no rule
+  const bool is_searched_;  // whether the topology has no rule
+  const uint64_t vertices_;
   std::optional<RouteSearch::Graph> graph_;             // from the first search on
   std::vector<std::unique_ptr<RouteSearch>> searches_;  // per vertex: the search that began at it
   size_t held_ = 0;
