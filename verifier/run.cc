@@ -366,6 +366,9 @@ class Run {
     if (why_not) {
       label(fmt::format("values: not computed ({})", *why_not));
       undecided_values_ = fmt::format("Undecided: values were not computed, since {}.", *why_not);
+      if (options_.gpus)
+        run_on_gpus(false);
+      return;
     }
     const auto proved_folds = [&](const Op& op, const Collective& collective) {
       return stages_.prover().folds(op, collective);
@@ -373,17 +376,13 @@ class Run {
     const Program& program = stages_.program_to_run();
     const Lowered& to_run = stages_.lowered_to_run();
     ValuesAgainstDefinitions of_host(program, to_run, proved_folds);
-    if (!why_not) {
-      HostRun run = execute(
-          program, to_run, initial_values(), [&](const EndedRun& ended) { of_host.add(ended); },
-          &stages_.orders(), options_.kernels);
-      digests_.emplace_back("host executor", run.digest);
-      report_.values = reported(std::move(run.values));
-    }
+    HostRun run = execute(
+        program, to_run, initial_values(), [&](const EndedRun& ended) { of_host.add(ended); },
+        &stages_.orders(), options_.kernels);
+    digests_.emplace_back("host executor", run.digest);
+    report_.values = reported(std::move(run.values));
     if (options_.gpus)
-      run_on_gpus(!why_not);
-    if (why_not)
-      return;
+      run_on_gpus(true);
     ValuesAgainstDefinitions of_gpus(program, to_run, proved_folds);
     if (report_.gpus)
       of_gpus.add(*report_.values);

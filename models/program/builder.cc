@@ -464,6 +464,12 @@ std::optional<ValueId> ProgramBuilder::value_of(const std::string& name, const O
   return value_named(name, at, ThreadId(program_.threads.size() - 1));
 }
 
+void ProgramBuilder::expect(size_t ops) {
+  program_.ops.reserve(ops);
+  program_.values.reserve(program_.values.size() + ops);
+  sites_.expect(ops);
+}
+
 ProgramBuilder::Size ProgramBuilder::size() const {
   return {static_cast<uint32_t>(program_.ops.size()), static_cast<uint32_t>(program_.values.size()),
           static_cast<uint32_t>(program_.buffers.size())};

@@ -108,6 +108,8 @@ class ProgramBuilder {
     uint32_t buffers = 0;
   };
   Size size() const;
+  /// Makes room for about so many ops.
+  void expect(size_t ops);
 
   /// Declares the written iterations of a loop. Requires that all their ops were added.
   void loop(WrittenLoop loop);

@@ -34,6 +34,9 @@ class SiteBuilder {
   SiteBuilder(const Program& program, Diagnostics& diagnostics)
       : program_(program), diagnostics_(diagnostics) {}
 
+  /// Makes room for so many sites.
+  void expect(size_t sites) { meetings_.reserve(sites); }
+
   /// Returns the site of `op`, a collective, which is about to become the next op of the program's
   /// last thread. Reports an op that does not match the site's other ops, and a second op of the
   /// same thread. In the body of a loop a site that ops share by its name is not checked, since it

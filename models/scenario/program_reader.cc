@@ -105,6 +105,7 @@ void ProgramReader::read_program(DocumentNode list) {
   if (!is_list(list, "a list of ops", diagnostics_) || !fits(list, list.size(), 0))
     return;
   builder_.thread(std::string(kOnlyProgram), all_devices(mesh_), list.origin());
+  builder_.expect(list.size());
   Scope scope;
   read_ops(list, scope);
 }

@@ -284,6 +284,10 @@ class Lowering {
     for (const Thread& thread : program_.threads)
       lowered_.tapes.emplace_back(program_, thread, iterations_);
     lowered_.iterations = iterations_;
+    size_t groups = 0;
+    for (const Site& site : program_.sites)
+      groups += site.groups.size();
+    lowered_.collectives.reserve(groups);
     for (size_t s = 0; s < program_.sites.size(); ++s)
       on_behalf_of(program_.sites[s].ops.front(), [&] { lower_site(SiteId(s)); });
     if (!diagnostics_.empty())
