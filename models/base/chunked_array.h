@@ -10,6 +10,10 @@ namespace orrery {
 template <class T>
 class ChunkedArray {
  public:
+  ChunkedArray() = default;
+  ChunkedArray(ChunkedArray&&) = default;
+  ChunkedArray& operator=(ChunkedArray&&) = default;
+
   size_t size() const { return size_; }
 
   T& operator[](size_t i) { return chunks_[i / kChunk][i % kChunk]; }

@@ -84,15 +84,6 @@ std::vector<Link> Fabric::links() const {
   return links;
 }
 
-RouteFigures Fabric::figures_of(const Route& route) const {
-  if (!changed_)
-    return topology_->figures_of(route);
-  RouteFigures together;
-  for (const LinkId id : route)
-    together.add(figures(id), topology_->is_network(id));
-  return together;
-}
-
 Fabric Fabric::with_reduction(std::vector<VertexId> switches) const {
   for (const VertexId id : switches)
     ORRERY_CHECK(id.index() >= devices() && id.index() < vertices(), "only a switch reduces");

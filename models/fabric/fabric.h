@@ -68,8 +68,11 @@ class Fabric {
       return topology_->figures(id);
     return {(*changed_)[id.index()].bandwidth, (*changed_)[id.index()].latency};
   }
+  bool is_network(LinkId id) const { return topology_->is_network(id); }
   /// Returns the figures of a route's links together.
-  RouteFigures figures_of(const Route& route) const;
+  RouteFigures figures_of(const Route& route) const {
+    return changed_ ? figures_along(*this, route) : topology_->figures_of(route);
+  }
   /// Makes a list of all links.
   std::vector<Link> links() const;
 

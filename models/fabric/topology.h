@@ -67,13 +67,13 @@ struct RouteFigures {
   }
 };
 
-/// Returns the figures of a route's links together. `topology` is a class of its own, so that no
-/// link takes a virtual call.
+/// Returns the figures of a route's links together. Where the compiler knows the class of `links`,
+/// no link takes a virtual call.
 template <class T>
-RouteFigures figures_along(const T& topology, const Route& route) {
+RouteFigures figures_along(const T& links, const Route& route) {
   RouteFigures together;
   for (const LinkId id : route)
-    together.add(topology.figures(id), topology.is_network(id));
+    together.add(links.figures(id), links.is_network(id));
   return together;
 }
 

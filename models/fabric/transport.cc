@@ -64,9 +64,11 @@ std::vector<std::string_view> protocol_keys() {
 }
 
 Bytes on_wire(Bytes data, DataShare share) {
-  if (share.data == share.wire)
-    return data;
-  return Bytes(checked_narrow(ceil_divide(Int128{data.count()} * share.wire, Int128{share.data})));
+  return Bytes(checked_narrow(on_wire(Int128{data.count()}, share)));
+}
+
+Int128 on_wire(Int128 data, DataShare share) {
+  return share.data == share.wire ? data : ceil_divide(data * share.wire, Int128{share.data});
 }
 
 DataShare data_share(Protocol protocol) {

@@ -35,6 +35,8 @@ struct DataShare {
 };
 /// Returns the bytes that a link carries for `data` bytes of data, rounded up. Throws Overflow.
 Bytes on_wire(Bytes data, DataShare share);
+/// Does the same for sums of many messages.
+Int128 on_wire(Int128 data, DataShare share);
 
 /// These are the protocols of NCCL.
 enum class Protocol : uint8_t { Simple, LL, LL128 };

@@ -465,7 +465,7 @@ std::optional<ValueId> ProgramBuilder::value_of(const std::string& name, const O
 }
 
 void ProgramBuilder::expect(size_t ops) {
-  program_.ops.reserve(ops);
+  program_.ops.reserve(program_.ops.size() + ops);
   program_.values.reserve(program_.values.size() + ops);
   sites_.expect(ops);
 }

@@ -108,7 +108,7 @@ class ProgramBuilder {
     uint32_t buffers = 0;
   };
   Size size() const;
-  /// Makes room for about so many ops.
+  /// Makes room for about so many more ops, which may all be collectives.
   void expect(size_t ops);
 
   /// Declares the written iterations of a loop. Requires that all their ops were added.

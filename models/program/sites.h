@@ -34,8 +34,8 @@ class SiteBuilder {
   SiteBuilder(const Program& program, Diagnostics& diagnostics)
       : program_(program), diagnostics_(diagnostics) {}
 
-  /// Makes room for so many sites.
-  void expect(size_t sites) { meetings_.reserve(sites); }
+  /// Makes room for so many more sites.
+  void expect(size_t sites) { meetings_.reserve(meetings_.size() + sites); }
 
   /// Returns the site of `op`, a collective, which is about to become the next op of the program's
   /// last thread. Reports an op that does not match the site's other ops, and a second op of the

@@ -124,10 +124,11 @@ class Crossings {
     }
   }
 
-  /// Copies of one rank's data leave its block once, and enter each other block once.
+  /// If a rank sends copies of its data, one copy leaves its block, and one enters each other
+  /// block. The sends of a rank follow each other.
   void count_sends() {
-    std::vector<uint32_t> entered(held_.size(), Division::kNone);  // per block: from the last rank
-    uint32_t left = Division::kNone;                               // the last rank whose data left
+    std::vector<uint32_t> entered(held_.size(), Division::kNone);  // the last rank, per block
+    uint32_t left = Division::kNone;  // the last rank whose data left its block
     for (const Send& send : exchange_.sends) {
       const uint32_t from = block_of(ranks_[send.from]);
       const uint32_t to = block_of(ranks_[send.to]);
@@ -463,7 +464,7 @@ Duration FabricBounds::latency(const ExchangedData& exchange, std::span<const Ve
 }
 
 BusiestLinks::BusiestLinks(const Lowered& lowered, const Demands& demands, Paths& paths)
-    : demands_(demands), paths_(paths), loads_(paths.fabric().count_links()) {
+    : demands_(demands), paths_(paths) {
   int64_t runs = 0;
   for (const Collective& collective : lowered.collectives) {
     if (Sending(collective) != Sending(lowered.collectives.front()))
@@ -497,6 +498,7 @@ std::optional<BusiestLink> BusiestLinks::from_demands() const {
 }
 
 std::optional<BusiestLink> BusiestLinks::from_routes(const Collective& collective) {
+  loads_.resize(paths_.fabric().count_links());
   std::vector<LinkId> used;
   const Int128 item = itemsize(collective.work).count();
   const Extent& extent = collective.schedule->extent();

@@ -142,7 +142,7 @@ struct ExchangedData {
   };
   Form form = Form::Reduction;
   Bytes unit;
-  std::vector<Send> sends = {};  // ascending
+  std::vector<Send> sends = {};  // ascending, so those of one rank follow each other
   bool copies = false;  // whether the sends of one rank are copies of the same data, a unit each
 };
 
@@ -251,7 +251,7 @@ class FabricBounds {
 /// once.
 class BusiestLinks {
  public:
-  /// All must outlive this object.
+  /// `demands`, `paths` and the schedules of `lowered` must outlive this object.
   BusiestLinks(const Lowered& lowered, const Demands& demands, Paths& paths);
 
   /// Returns the busiest link, the lowest of several; nothing if the collective uses no link.

@@ -153,9 +153,7 @@ class Chains {
       const MessageFigures& figures = path.figures(collective.figures);
       const BytesPerSecond peak = path.peak(figures.channel_rate);
       const Int128 bytes = item * sent.elements;
-      const auto [data, wire_of_data] = figures.share;
-      const Int128 wire =
-          data == wire_of_data ? bytes : ceil_divide(bytes * wire_of_data, Int128{data});
+      const Int128 wire = on_wire(bytes, figures.share);
       for (const LinkId link : path.links)
         ask(link, peak, bytes, wire);
     });

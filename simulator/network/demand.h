@@ -16,8 +16,8 @@
 
 namespace orrery {
 
-/// A Sending is what a run of a collective sends, and where. Runs of equal sendings ask the same of
-/// each link, but for their rates.
+/// A Sending is what a run of a collective sends, and where. Runs of equal sendings send the same
+/// bytes over each link.
 struct Sending {
   const Schedule* schedule;
   const VertexId* vertices;

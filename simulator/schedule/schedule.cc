@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/base/check.h"
 #include "models/base/compiler.h"
 
 namespace orrery {
@@ -18,6 +19,11 @@ std::string step_text(StepRef ref) {
 std::string_view name(Area area) {
   static constexpr std::array<std::string_view, 3> kNames = {"input", "output", "scratch"};
   return kNames[static_cast<size_t>(area)];
+}
+
+std::optional<StepRef> Schedule::takes_slot_of(StepRef /*ref*/) const {
+  ORRERY_CHECK(extent().one_message_a_connection, "such a schedule says which slots are reused");
+  return std::nullopt;
 }
 
 void Schedule::for_each_receiver(Node node, Channel channel,

@@ -195,9 +195,9 @@ class Schedule {
 
   /// Returns the receiving step whose slot the message of this sending step reuses. It receives the
   /// message sent `slots` messages earlier on the same connection; if there is none, a slot is
-  /// free. (A connection is a sending channel with a receiving channel.) This version serves
-  /// schedules with one message a connection.
-  virtual std::optional<StepRef> takes_slot_of(StepRef /*ref*/) const { return std::nullopt; }
+  /// free. (A connection is a sending channel with a receiving channel.) This version is for
+  /// schedules whose extent says that a connection has one message.
+  virtual std::optional<StepRef> takes_slot_of(StepRef ref) const;
 
   /// Visits what the channel sends to each node, in ascending order of nodes. This version goes
   /// through the steps; computed schedules override it. Throws Overflow if elements exceed 64 bits.

@@ -17,8 +17,8 @@ namespace orrery {
 /// A StepTable has, for every channel, the entries of the current step and the `window` steps
 /// before it. Its memory grows with nodes x channels x window, not with the length of a schedule.
 /// If all steps of each channel fit the window, it grows with them instead: the channels of some
-/// schedules are very unequal. Where each begins is stored only then. A default StepTable has no
-/// entries.
+/// schedules are very unequal. If they are, where each channel begins is stored too. A default
+/// StepTable has no entries.
 template <class T>
 class StepTable {
  public:
@@ -68,7 +68,7 @@ class StepTable {
     uint32_t most = 0;
 
     /// Returns how many entries each channel has; 0 if channels have different numbers of entries.
-    /// If a channel has more steps than the window, it is a power of two above the window.
+    /// If a channel has more steps than the window, each has a power of two, above the window.
     uint32_t each(const Extent& extent) const {
       if (most > extent.window)
         return uint32_t{1} << std::bit_width(extent.window);
@@ -98,7 +98,7 @@ class StepTable {
 
   uint32_t channels_ = 0;
   uint32_t each_ = 0;  // entries of each channel, if begins_ is empty
-  uint32_t mask_ = std::numeric_limits<uint32_t>::max();  // steps that share an entry
+  uint32_t mask_ = std::numeric_limits<uint32_t>::max();  // the bits of an index that count
   std::vector<size_t> begins_;                            // of the channels, and the end
   std::vector<T> entries_;
 };

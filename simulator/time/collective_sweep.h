@@ -133,11 +133,11 @@ class CollectiveSweep {
     PayloadDurations durations;
   };
 
-  /// A cost as it was last computed. Most ways of a row have the same, and computing one takes
-  /// divisions of 128 bits.
+  /// Computed is the cost that was computed last, and what it depends on. Most ways of a row have
+  /// the same cost, and computing it takes divisions of 128 bits.
   struct Computed {
     bool known = false;
-    bool of_member = false;  // or of a switch node
+    bool of_member = false;  // false for the cost of a switch node
     std::optional<BytesPerSecond> rate;
     const MessageFigures* figures = nullptr;
     Cost cost;
@@ -509,7 +509,7 @@ class CollectiveSweep {
   const size_t row_mask_;
   const size_t width_;                // steps of a row
   std::vector<Way> ways_;             // per channel, node
-  std::array<Computed, 2> computed_;  // of no elements, and of some
+  std::array<Computed, 2> computed_;  // the last cost of no elements, and the last of some
   /// The links on the way of a channel's last message that capacity_ looks at.
   std::vector<boost::container::small_vector<LinkId, 4>> shared_links_;
   std::vector<StepTimes> times_;

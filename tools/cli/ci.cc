@@ -124,8 +124,7 @@ std::map<std::string, TextPosition> places_of(const Scenario& scenario) {
 void CiResults::add(const std::string& file, const std::vector<Check>& checks,
                     const std::string& replay, OnUndecided undecided,
                     FunctionRef<std::optional<TextPosition>(const Check& check)> where) {
-  if (options_.junit)
-    add_suite(file, junit_cases(file, checks, replay), undecided);
+  add_suite(file, checks, replay, undecided);
   annotate(file, Of::File, checks, undecided, where);
 }
 
@@ -134,16 +133,19 @@ void CiResults::add_law(const std::string& file, Of of, const std::string& law,
                         OnUndecided undecided,
                         FunctionRef<std::optional<TextPosition>(const Check& check)> where) {
   const std::vector<Check> checks = {check.value_or(Check())};
-  std::vector<JunitCase> cases = junit_cases(file, checks, replay);
-  cases.front().name = law;
-  add_suite(file, std::move(cases), undecided);
+  add_suite(file, checks, replay, undecided, &law);
   annotate(file, of, checks, undecided, where);
 }
 
-void CiResults::add_suite(const std::string& file, std::vector<JunitCase> cases,
-                          OnUndecided undecided) {
+/// Adds the test cases of the checks. The one case of a law has the law's name.
+void CiResults::add_suite(const std::string& file, const std::vector<Check>& checks,
+                          const std::string& replay, OnUndecided undecided,
+                          const std::string* law) {
   if (!options_.junit)
     return;
+  std::vector<JunitCase> cases = junit_cases(file, checks, replay);
+  if (law != nullptr)
+    cases.front().name = *law;
   for (JunitCase& each : cases)
     if (each.outcome == JunitOutcome::Undecided && undecided == OnUndecided::Allow)
       each.outcome = JunitOutcome::Allowed;

@@ -102,7 +102,9 @@ class CiResults {
   void annotate(const std::string& file, Of of, const std::vector<Check>& checks,
                 OnUndecided undecided,
                 FunctionRef<std::optional<TextPosition>(const Check& check)> where);
-  void add_suite(const std::string& file, std::vector<JunitCase> cases, OnUndecided undecided);
+  void add_suite(const std::string& file, const std::vector<Check>& checks,
+                 const std::string& replay, OnUndecided undecided,
+                 const std::string* law = nullptr);
 
   const CiOptions& options_;
   std::vector<JunitSuite> suites_;

@@ -181,6 +181,7 @@ TEST_CASE("derived: a stored copy answers as the schedule does") {
     CHECK(agree);
     CHECK(count_steps(stored) == count_steps(schedule));
     CHECK(stored.largest_message() == schedule.largest_message());
+    CHECK(stored.extent().one_message_a_connection == schedule.extent().one_message_a_connection);
   }
 }
 
