@@ -81,7 +81,7 @@ bool is_slower_inside(const Fabric& fabric, VertexId device) {
   Int128 inside = 0;
   Int128 network = 0;
   fabric.topology().for_each_link_from(device, [&](LinkId id) {
-    (fabric.topology().is_network(id) ? network : inside) += fabric.figures(id).bandwidth.count();
+    (fabric.is_network(id) ? network : inside) += fabric.figures(id).bandwidth.count();
   });
   return inside < network;
 }

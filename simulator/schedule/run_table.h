@@ -95,10 +95,11 @@ class RunTable {
     T value;
   };
 
+  using Slots = boost::container::small_vector<uint32_t, 2>;
+
   /// UnderWay has the runs of a collective that are under way, by iteration. A member that runs
   /// ahead may leave many runs behind it. Most runs end in order. So the entries of ended runs at
   /// the front are only counted at first, and removed together.
-  using Slots = boost::container::small_vector<uint32_t, 2>;
   struct UnderWay {
     Slots slots;
     size_t over = 0;

@@ -42,6 +42,19 @@ TEST_CASE("reached bounds: of a psum alone, from its launch to its end") {
   CHECK(reached.is_missed_by_links());
 }
 
+TEST_CASE("reached bounds: the busiest link of a psum in a loop carries what one iteration sends") {
+  const Ran ran = run_parts(parts_of(R"([
+      {"id": "l", "op": "fori_loop", "lower": 0, "upper": 5, "body": [
+         {"id": "r", "op": "psum", "of": "a", "axis_name": "x", "algorithm": "ring"}]}])"));
+  size_t rows = 0;
+  for (const OpReport& op : ran.report.ops)
+    if (op.reached) {
+      ++rows;
+      CHECK(op.reached->busiest->bytes == Bytes(6000));  // six messages of 1,000 B
+    }
+  CHECK(rows > 0);
+}
+
 TEST_CASE("reached bounds: where members come late, from the first launch on") {
   ScenarioParts parts = parts_of(R"([
       {"name": "left", "on": {"x": 0}, "do": [
